@@ -64,7 +64,7 @@ def test_tokens_give_confidence_and_expected_score(data: Path, tmp_path: Path) -
         expected = row["confidence_value"] if row["is_correct"] else 1 - row["confidence_value"]
         assert row["expected_score"] == pytest.approx(expected)
     assert all(len(reply["details"]["logprobs"]["fields"]["is_correct"]["tokens"]) <= 2 for reply in replies)
-    assert "12 of 12 valid judgments by token probabilities" in judged.stdout
+    assert "confidence  12 of 12 valid judgments by token probabilities" in judged.stdout
 
 
 @pytest.mark.parametrize("fault", TOKEN_FAULTS)

@@ -101,6 +101,7 @@ class RunFacts:
     has_warnings: bool
     has_reasoning_scores: bool
     has_checks: bool  # judgments with findings of checks
+    has_confidences: bool  # something says how sure a judge is, or why nothing does
     samples: int  # that the journal holds: fewer than the dataset where a run was stopped
     has_pairs: bool
     has_targets: bool
@@ -299,6 +300,18 @@ class WarningCount:
     judge: str
     warning: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceCount:
+    """Valid judgments of one judge by what says how sure it is; None where nothing does, most often for `why_not`."""
+
+    judge: str
+    source: str | None
+    count: int
+    # Of these, without reasons and quotes.
+    unexplained: int
+    why_not: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,11 @@ INSERT INTO outcomes
         try_cast(said[5] AS BOOLEAN), said[6], said[7], fields, span, rules, flags, repairs, reason,
         coalesce(method = 'self_judge', false), coalesce(permanent, false), coalesce(lost_tries, 0),
         lost_bill, confidence.value, confidence.source, confidence.shares, confidence.outside, expected_score,
-        coalesce(try_cast(said[8] AS BOOLEAN), false)
+        coalesce(try_cast(said[8] AS BOOLEAN), false), said[9]
     FROM (
         SELECT *, json_extract_string(fields, ['$.is_correct', '$.extracted_answer', '$.reasoning_score',
-            '$.error_type', '$.extraction_verified', '$.warnings', '$.checks', '$.is_unexplained']) AS said
+            '$.error_type', '$.extraction_verified', '$.warnings', '$.checks', '$.is_unexplained',
+            '$.no_confidence']) AS said
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
             columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR',
@@ -229,7 +230,9 @@ CREATE OR REPLACE TABLE facts AS SELECT * FROM
         count(*) FILTER (NOT is_control AND list_contains(rules, $needs_maths)) AS needs_maths,
         count(*) FILTER (lost_tries > 0) > 0 AS has_lost_tries, count(*) FILTER (len(flags) > 0) > 0 AS has_flags,
         count(reason) > 0 AS has_reasons, count(*) FILTER (len(warnings) > 2) > 0 AS has_warnings,
-        count(reasoning_score) > 0 AS has_reasoning_scores, count(checks) > 0 AS has_checks
+        count(reasoning_score) > 0 AS has_reasoning_scores, count(checks) > 0 AS has_checks,
+        count(*) FILTER (confidence_source IS NOT NULL OR no_confidence IS NOT NULL OR is_unexplained) > 0
+            AS has_confidences
         FROM (SELECT *, is_final AND NOT is_control AS is_whole FROM outcomes)),
     (SELECT count(*) AS samples, count(length_b) > 0 AS has_pairs,
         count(coalesce(target_model, target_b)) > 0 AS has_targets, count(prompt_variant) > 0 AS has_variants,

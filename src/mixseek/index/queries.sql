@@ -49,6 +49,12 @@ SELECT judge, warning, count(*)
         FROM outcomes WHERE status = 'valid' AND NOT is_control AND len(warnings) > 2)
     GROUP BY judge, judge_order, warning ORDER BY judge_order, judge, count(*) DESC, warning
 
+-- name: ConfidenceCount
+SELECT judge, confidence_source, count(*), count(*) FILTER (is_unexplained),
+        mode(no_confidence ORDER BY no_confidence) FILTER (confidence_source IS NULL)
+    FROM outcomes WHERE status = 'valid' AND NOT is_control AND method <> 'rules'
+    GROUP BY judge, judge_order, confidence_source ORDER BY judge_order, judge, confidence_source NULLS LAST
+
 -- name: ReasoningCount
 SELECT judge, task_name, target_model, reasoning_score, is_correct, count(*)
     FROM judged WHERE status = 'valid' AND NOT is_control AND reasoning_score IS NOT NULL AND is_correct IS NOT NULL

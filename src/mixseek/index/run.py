@@ -63,6 +63,7 @@ _NEEDED = {
     "ReasonCount": "has_reasons",
     "WarningCount": "has_warnings",
     "CheckCount": "has_checks",
+    "ConfidenceCount": "has_confidences",
     "ReasoningCount": "has_reasoning_scores",
     "ReaskCount": "has_replies",
     "TakeSpread": "has_repeats",

@@ -47,7 +47,9 @@ CREATE TABLE outcomes (
     confidence_value DOUBLE, confidence_source VARCHAR, confidence_shares VARCHAR, confidence_outside DOUBLE,
     expected_score DOUBLE,
     -- Neither reasons nor quotes were asked for.
-    is_unexplained BOOLEAN
+    is_unexplained BOOLEAN,
+    -- Why the tokens of a reply say nothing of how sure the judge is.
+    no_confidence VARCHAR
 );
 
 -- Every judgment with its sample. Unverified: called correct by an answer that does not stand in the response.

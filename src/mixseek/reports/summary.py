@@ -7,8 +7,9 @@ from typing import Any
 
 from mixseek.analysis.run.model import ScoreSummary, split_of
 from mixseek.analysis.run.summary import RunSummary
+from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.counting import USUAL, Counting
-from mixseek.domain.counts import ReaskCount
+from mixseek.domain.counts import ConfidenceCount, ReaskCount
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
@@ -85,6 +86,7 @@ def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str
         "pairs": pairs_document(summary.pairs) if summary.pairs else None,
         "checks": check_documents(summary.checks),
         "route": route_document(summary.route),
+        "confidences": summary.confidences,
     }
 
 
@@ -165,6 +167,7 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     yield from describe_score(score, summary.asked_again(), label, counting)
     yield from describe_checks(summary.checks)
     yield from describe_route(summary.route)
+    yield from describe_confidences(summary.confidences)
     yield from corrected_lines(summary.corrected) if summary.corrected else ()
     # Where a file is followed its tiers say more.
     yield from describe_judges(summary) if len(summary.by_judge) > 1 and summary.route is None else ()
@@ -181,6 +184,31 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
         yield needs_maths_text(summary.needs_maths)
     run, workspace = quote(summary.header.run_id), quote(str(summary.workspace))
     yield f"report      mixseek report {run} --workspace {workspace}"
+
+
+# What is said of every run with probabilities; the others say how sure a judge is wherever there is one.
+_SOURCES_TOLD = {
+    ConfidenceSource.LOGPROBS: "by token probabilities",
+    ConfidenceSource.DECISION: "by a decision endpoint",
+}
+
+
+def describe_confidences(confidences: Sequence[ConfidenceCount]) -> Iterator[str]:
+    """A line a judge that was asked for probabilities: how many judgments have them, and why others have not."""
+    for judge in dict.fromkeys(count.judge for count in confidences):
+        counts = [count for count in confidences if count.judge == judge]
+        valid = sum(count.count for count in counts)
+        sources = [
+            f"{count.count:,} of {valid:,} valid judgments {_SOURCES_TOLD[ConfidenceSource(count.source)]}"
+            for count in counts
+            if count.source in _SOURCES_TOLD
+        ]
+        without = [f"{count.count:,} of {valid:,} without: {count.why_not}" for count in counts if count.why_not]
+        if sources or without:
+            whose = f"{judge}: " if len({count.judge for count in confidences}) > 1 else ""
+            yield f"confidence  {whose}{'; '.join([*sources, *without])}"
+        if unexplained := sum(count.unexplained for count in counts):
+            yield f"unexplained {unexplained:,} of {valid:,}: {judge} gives neither reasons nor quotes"
 
 
 def describe_judges(summary: RunSummary) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from mixseek.analysis.run.model import RuleUsage
 from mixseek.analysis.scored_model import ScoredReport
-from mixseek.domain.counts import StatusCounts
+from mixseek.domain.counts import ConfidenceCount, StatusCounts
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.scored_counts import FailureGroup, TakeSpread
 from mixseek.labels.status import DrawState, ProtocolLabels
@@ -103,6 +103,7 @@ class SummaryDocument(Score):
     pairs: PairsDocument | None
     checks: Sequence[CheckDocument]
     route: RouteDocument | None
+    confidences: Sequence[ConfidenceCount]
 
 
 class UnusableRow(TypedDict):

@@ -62,7 +62,7 @@ def refuse_logprobs(prompt: Prompt, fault: ProbabilityFault | None) -> tuple[int
 
 
 def with_logprobs(prompt: Prompt, reply: MockReply, seed: int, fault: ProbabilityFault | None) -> MockReply:
-    """The reply with its tokens, where these were asked for and nothing is said against it."""
+    """The reply with its tokens, where these were asked for and nothing is reply_object against it."""
     if prompt.top_logprobs is None or fault is ProbabilityFault.NO_LOGPROBS:
         return reply
     tokens = [*_tokens(prompt, reply.text, seed)]
@@ -110,16 +110,18 @@ def _likelihood(prompt: Prompt, about: str, seed: int) -> float:
 
 def with_answers(prompt: Prompt, reply: MockReply, seed: int, correct_share: float) -> MockReply:
     """The reply with the likelihood of every option of every question that was asked."""
-    said = _object_in(reply.text)
+    reply_object = _object_in(reply.text)
     return reply._replace(
-        answers={question.name: _shares(prompt, question, said, seed, correct_share) for question in prompt.questions}
+        answers={
+            question.name: _shares(prompt, question, reply_object, seed, correct_share) for question in prompt.questions
+        }
     )
 
 
 def _shares(
-    prompt: Prompt, question: AskedQuestion, said: Mapping[str, Any], seed: int, correct_share: float
+    prompt: Prompt, question: AskedQuestion, reply_object: Mapping[str, Any], seed: int, correct_share: float
 ) -> dict[str, float]:
-    given = said.get(question.name)
+    given = reply_object.get(question.name)
     word = json.dumps(given) if isinstance(given, bool) else str(given)
     if word not in question.options:
         drawn = share_of(digest_of(str(seed), prompt.model, prompt.subject, question.name, "answer"))

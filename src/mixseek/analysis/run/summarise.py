@@ -15,7 +15,15 @@ from mixseek.analysis.target_pairs import PairsReport, build_pairs
 from mixseek.analysis.workspace.kept_headline import keep_headline
 from mixseek.analysis.workspace.manifests import dataset_name, is_panel
 from mixseek.domain.counting import USUAL, Counting
-from mixseek.domain.counts import NO_UNITS, CheckCount, OutcomeCount, ReaskCount, RunFacts, StatusCounts
+from mixseek.domain.counts import (
+    NO_UNITS,
+    CheckCount,
+    ConfidenceCount,
+    OutcomeCount,
+    ReaskCount,
+    RunFacts,
+    StatusCounts,
+)
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.domain.scored_counts import FailureGroup, TakeSpread
@@ -97,10 +105,9 @@ def summarise_run(
     """The summary from the index, which is brought up to date first; `rule` and choices are those asked for."""
     with open_run_index(workspace, run) as index:
         facts, panel = index.facts, settle_run(index, manifest, rule, asked)
-        headline = load_headline(index, panel, maximum=facts.maximum)
-        pairs = load_pairs(index, panel)
+        headline, pairs = load_headline(index, panel, maximum=facts.maximum), load_pairs(index, panel)
         cells = index.counts(OutcomeCount, final_only=False)
-        units = index.unit_sums("judge")
+        units, confidences = index.unit_sums("judge"), index.counts(ConfidenceCount)
         calls, checks = tuple(index.call_accounts()), summarise_checks(index.counts(CheckCount))
         spreads, reasks = index.counts(TakeSpread) if manifest.repeats > 1 else (), index.counts(ReaskCount)
         # Only a cascade has judgments that another one followed.
@@ -136,6 +143,7 @@ def summarise_run(
         pairs=pairs,
         checks=checks,
         route=summarise_route(manifest.route, by_judge),
+        confidences=tuple(confidences),
     )
 
 

@@ -12,7 +12,7 @@ from mixseek.analysis.run.model import Headline, ScoreSummary
 from mixseek.analysis.run.route import RouteSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
-from mixseek.domain.counts import ReaskCount
+from mixseek.domain.counts import ConfidenceCount, ReaskCount
 from mixseek.domain.ports import CallAccount
 from mixseek.domain.scored_counts import TakeSpread
 from mixseek.lazy_dataclass import dataclass
@@ -55,6 +55,7 @@ class RunSummary:
     pairs: PairsReport | None = None  # where two responses were judged at a time
     checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
     route: RouteSummary | None = None  # where a cascade file was followed
+    confidences: tuple[ConfidenceCount, ...] = ()  # where something says how sure judges are, or why nothing does
 
     @property
     def is_complete(self) -> bool:

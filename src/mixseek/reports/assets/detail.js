@@ -41,6 +41,12 @@ const ORDER_STATES = {
 };
 const CONFIDENCES = { high: say("confidence.high", "high"), medium: say("confidence.medium", "medium"), low: say("confidence.low", "low") };
 
+/** What says how sure a judge is of its verdict. */
+const SOURCES = {
+  logprobs: say("sure.by_tokens", "by the probabilities of tokens"), decision: say("sure.by_decision", "by a decision endpoint"),
+  orders: say("sure.by_orders", "by the orders that agree"), written: say("sure.as_written", "as the judge wrote: an order, no probability"),
+};
+
 /** What each order of a pair said, and how the two go together. */
 function ordersText(orders) {
   return orders.replace(/, (?=\w first: )/g, say("joint.comma", ", ")).replace(/\b(\w) first: (\w+)/g, (_, side, verdict) => say("pairs.order_said", "{side} first: {verdict}", { side, verdict: verdictText(verdict) }))
@@ -68,6 +74,9 @@ function facts(row) {
   if (row.type !== undefined) list.append(fact(say("word.task_type", "Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, ` ${say("judgment.inferred_by_the_judge", "inferred by the judge")}`) : null));
   if (row.wrong_step !== undefined) list.append(fact(say("steps.first_wrong", "First wrong step"), make("b", {}, countText(row.wrong_step))));
   if (row.confidence !== undefined) list.append(fact(say("judgment.confidence", "Confidence"), ...visibleNodes(CONFIDENCES[row.confidence] ?? row.confidence)));
+  if (row.sure !== undefined) list.append(fact(say("sure.of_the_verdict", "Sure of the verdict"), withMinus(Math.round(row.sure[0] * 1000) / 1000), make("span", { class: "soft" }, ` ${SOURCES[row.sure[1]]}`)));
+  if (row.expected !== undefined) list.append(fact(say("sure.expected_score", "Expected score"), withMinus(Math.round(row.expected * 1000) / 1000)));
+  if (row.unexplained) list.append(fact(say("sure.reasons", "Reasons"), make("b", {}, say("sure.unexplained", "unexplained")), make("span", { class: "soft" }, ` ${say("sure.asked_for_numbers", "numbers alone were asked for")}`)));
   if (row.control) list.append(fact(say("judgment.method", "Method"), make("b", {}, say("judgment.self_judgment", "self-judgment")), make("span", { class: "soft" }, ` ${say("judgment.a_control_in_no_mean", "a control, in no mean")}`)));
   else if (row.family) list.append(fact(say("judgment.method", "Method"), say("judgment.same_family_other_model", "same family, other model")));
   if (!isPanel) list.append(fact(say("word.judge", "Judge"), ...nameNodes(labelOf(row.judge))));

@@ -96,6 +96,7 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
         "status": row.status.value,
         "tone": tone_of(row.status, row.score).value,
         "score": row.score,  # outside of what may be left out: a score of 0 is a score
+        **({} if row.expected_score is None else {"expected": row.expected_score}),
         **_without_empty(
             {
                 "verdict": row.verdict,
@@ -111,6 +112,8 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "control": row.is_control,
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
+                "unexplained": row.is_unexplained,
+                "sure": [row.confidence_value, row.confidence_source] if row.confidence_source else None,
                 "warnings": row.warnings,
                 "checks": [
                     [finding.check, finding.step, finding.detail]

@@ -7,9 +7,11 @@ from mixseek.analysis.run import model
 from mixseek.analysis.run.model import Tone
 from mixseek.domain import scored_details
 from mixseek.domain.check_findings import read_findings
+from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.steps import STEP_TEXTS, StepStatus, step_text
 from mixseek.presentation.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
+from mixseek.protocols.certainty import NO_CONFIDENCE
 from mixseek.reports.checked import findings_section
 from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
 from mixseek.reports.pair_words import orders_text
@@ -111,6 +113,9 @@ def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterab
     yield "extracted answer", row.extracted_answer
     yield "ground truth", " | ".join(truths) or None
     yield "score", None if row.score is None else plain_number(row.score)
+    yield "expected", None if row.expected_score is None else f"score {row.expected_score:.3f}"
+    yield "sure", _sure_text(row)
+    yield "reasons", "unexplained: the judge was asked for numbers alone" if row.is_unexplained else None
     if detail:
         yield "total", None if detail.total is None else _of_maximum(detail.total, detail.maximum)
         yield "confidence", detail.confidence
@@ -131,6 +136,24 @@ def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterab
             outcome = problem_text(quote["problem"]) if quote.get("problem") else "found"
             yield f"quote from {quote['response']}", f"“{quote['quote']}” ({outcome}, order {quote['order']})"
     yield "method", "self-judgment: a control, in no mean" if row.is_control else None
+
+
+_SOURCES = {
+    ConfidenceSource.LOGPROBS: "by token probabilities",
+    ConfidenceSource.DECISION: "by a decision endpoint",
+    ConfidenceSource.ORDERS: "by the orders that agree",
+    ConfidenceSource.WRITTEN: "as the judge wrote: an order, no probability",
+}
+
+
+def _sure_text(row: JudgedRow) -> str | None:
+    """How sure the judge is of the verdict, and by what; or why the tokens that it was asked for do not say so."""
+    if row.confidence_value is None or row.confidence_source is None:
+        reason = row.fields.get(NO_CONFIDENCE)
+        return f"not known: {reason}" if reason else None
+    outside = f", {row.confidence_outside:.1%} on no option" if row.confidence_outside else ""
+    source = _SOURCES.get(row.confidence_source, row.confidence_source.value)
+    return f"{row.confidence_value:.3f} of the verdict, {source}{outside}"
 
 
 def _of_maximum(value: float, maximum: float | None) -> str:
