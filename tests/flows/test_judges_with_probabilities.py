@@ -89,6 +89,16 @@ def test_whatever_is_wrong_with_tokens_the_verdicts_stand_and_have_no_confidence
     assert requests == SAMPLES + (is_lowered or fault is ProbabilityFault.REFUSED_LOGPROBS)
 
 
+def test_programs_are_told_how_many_have_a_confidence(data: Path, tmp_path: Path) -> None:
+    """By judge and by what says so, in the document of the run."""
+    with loopback() as endpoint:
+        configure(tmp_path, endpoint, logprobs=True)
+        document = json.loads(run(tmp_path, data, "local", "--json").stdout)
+
+    whole = {"judge": "local", "source": "logprobs", "count": SAMPLES, "unexplained": 0, "why_not": None}
+    assert document["confidences"] == [whole]
+
+
 def test_a_cached_reply_without_tokens_is_not_one_with_them(data: Path, tmp_path: Path) -> None:
     """And the other way round: switching them off again finds what was paid for before."""
     with loopback() as endpoint:

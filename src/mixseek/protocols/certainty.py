@@ -33,6 +33,11 @@ def has_tokens(reply: Reply) -> bool:
     return isinstance(reply.details.get(LOGPROBS), Mapping)
 
 
+def why_unsure(reply: Reply) -> dict[str, str]:
+    """The field of a judgment that says why tokens which were asked for say nothing; none where nobody asked."""
+    return {NO_CONFIDENCE: str(reply.details[LOGPROBS].get("problem"))} if has_tokens(reply) else {}
+
+
 def shares_of_field(reply: Reply, path: FieldPath, options: Mapping[str, str], given: str) -> FieldShares:
     """The probability of each option of a field; raises UnusableError, whose words name the field."""
     known = reply.details[LOGPROBS]

@@ -19,6 +19,7 @@ from mixseek.domain.steps import Context
 from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.evidence.quotes import QuoteFinding, QuoteProblem, locate_quote
+from mixseek.protocols.certainty import why_unsure
 from mixseek.protocols.declaration import (
     DeclaredProtocol,
     ProtocolDeclaration,
@@ -232,6 +233,7 @@ class ClaimsProtocol(DeclaredProtocol[ClaimsParameters]):
             "comment": _comment(counts, contradicted, notes),
             "same_family": relation.same_family,
             "warnings": [warning for warning, concerned in warnings.items() if concerned],
+            **why_unsure(reply),
         }
         verdict = grounding_of(share, self.settings.partial_at_least)
         return ValidJudgment(share, verdict.value, fields, relation.method, repairs=repairs)

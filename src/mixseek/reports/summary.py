@@ -86,7 +86,7 @@ def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str
         "pairs": pairs_document(summary.pairs) if summary.pairs else None,
         "checks": check_documents(summary.checks),
         "route": route_document(summary.route),
-        "confidences": summary.confidences,
+        "confidences": [asdict(count) for count in summary.confidences],
     }
 
 

@@ -180,6 +180,7 @@ class ConfiguredJudge(TypedDict):
     provider: str | None
     model: str | None
     base_url: str | None
+    gives: str | None
     problem: str | None
 
 

@@ -63,8 +63,16 @@ def describe_configured(
     return {
         "name": name,
         **{key: description.get(key) for key in ("provider", "model", "base_url")},
+        "gives": gives_of(configured[name]),
         "problem": problem,
     }
+
+
+def gives_of(settings: JudgeSettings) -> str | None:
+    """What says how sure the judge is, where its table asks for that."""
+    if settings.api is not None:
+        return f"decisions ({settings.api.value})"
+    return "token probabilities" if settings.logprobs else None
 
 
 def judges_sections(document: Mapping[str, Any]) -> Iterator[Section]:
@@ -73,6 +81,7 @@ def judges_sections(document: Mapping[str, Any]) -> Iterator[Section]:
     for judge in document["configured"]:
         lines.append(
             f"  {judge['name']:<14} {judge['model'] or '?'} at {judge['base_url'] or judge['provider'] or '?'}"
+            + (f", gives {judge['gives']}" if judge["gives"] else "")
         )
         lines += [f"  {'':<14} ! {judge['problem']}"] if judge["problem"] is not None else []
     if not document["configured"]:

@@ -13,7 +13,7 @@ from tests.unit.protocols.token_lists import Piece, text_of, token_list
 
 from mixseek.domain.ports import Answer
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoint.logprobs import NO_TOKENS
+from mixseek.judges.endpoint.logprobs import NO_FIELDS, NO_TOKENS
 from mixseek.judges.endpoint.refusals import Refusal
 
 PIECES: list[Piece] = ['{"is_correct":', (" true", {" true": 0.75, " false": 0.25}), "}"]
@@ -71,6 +71,22 @@ def test_nobody_asks_unless_told_to() -> None:
     assert plain.fingerprint == off.fingerprint
     assert plain.description == off.description
     assert on.fingerprint != off.fingerprint
+
+
+def test_where_the_verdict_stands_in_no_field_nobody_asks_and_the_reply_says_so() -> None:
+    """A protocol that cuts a response into claims, or an answer to a question."""
+
+    async def run() -> tuple[Answer, Any]:
+        async with serving(with_tokens()) as endpoint:
+            judge = judge_at(f"{endpoint.url}/v1", logprobs=True)
+            answer = await judge.call(CALL)
+            await judge.close()
+            return answer, endpoint.bodies[0]
+
+    answer, body = asyncio.run(run())
+
+    assert b"logprobs" not in (body if isinstance(body, bytes) else orjson.dumps(body))
+    assert kept(answer) == {"problem": NO_FIELDS}
 
 
 REFUSED = says(openai_error("'logprobs' is not supported with this model.", param="logprobs"), 400)

@@ -35,7 +35,7 @@ from mixseek.judges.endpoint.control_tokens import split_control_tokens
 from mixseek.judges.endpoint.decisions import OpenAIDecisions, SystemOne
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
-from mixseek.judges.endpoint.logprobs import compact_logprobs
+from mixseek.judges.endpoint.logprobs import NO_FIELDS, compact_logprobs
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.judges.endpoint.pictures import with_pictures
 from mixseek.judges.endpoint.prompt_cache import prefix_names
@@ -223,8 +223,10 @@ class EndpointJudge:
     def _with_verdict_tokens(self, call: Call, prepared: Prepared, reading: ReadAnswer) -> ReadAnswer:
         """Keeps the tokens that a verdict is read from; where none came, that is learnt."""
         given, reading = reading.logprobs, reading._replace(logprobs=None)
-        if not self.target.settings.logprobs or not call.verdict_fields:
+        if not self.target.settings.logprobs:
             return reading
+        if not call.verdict_fields:
+            return reading._replace(extra={**reading.extra, LOGPROBS: {"problem": NO_FIELDS}})
         kept = compact_logprobs(reading.text, given, call.verdict_fields)
         was_asked = "logprobs" in prepared.body
         if was_asked and not items(given) and reading.text and reading.finish_reason not in _NO_REPLY:

@@ -7,6 +7,7 @@ from mixseek.judges.endpoint.answers import items
 from mixseek.protocols.replies.field_places import FieldPath, FieldPlace, locate_fields
 
 NO_TOKENS = "the endpoint gave no token probabilities"
+NO_FIELDS = "the verdict stands in no field of its own"
 MISALIGNED = "the tokens that the endpoint gave are not those of the text"
 # Less than a ten-millionth is no alternative.
 _LEAST_LOGPROB = -16.0

@@ -44,7 +44,8 @@ class OpenAIChat:
         if call.reply_schema and dialect.schema is not SchemaMode.NONE:
             is_whole = dialect.schema is SchemaMode.JSON_SCHEMA
             body["response_format"] = schema_format(call.reply_schema) if is_whole else {"type": "json_object"}
-        if most := min(target.top_logprobs, dialect.most_logprobs):
+        # Of a reply whose verdict stands in no field of its own they would say nothing.
+        if call.verdict_fields and (most := min(target.top_logprobs, dialect.most_logprobs)):
             body |= {"logprobs": True, "top_logprobs": most}
         return {**body, **target.settings.body}
 

@@ -138,6 +138,7 @@ def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterab
     yield "method", "self-judgment: a control, in no mean" if row.is_control else None
 
 
+_LEAST_OUTSIDE = 0.0005
 _SOURCES = {
     ConfidenceSource.LOGPROBS: "by token probabilities",
     ConfidenceSource.DECISION: "by a decision endpoint",
@@ -151,7 +152,9 @@ def _sure_text(row: JudgedRow) -> str | None:
     if row.confidence_value is None or row.confidence_source is None:
         reason = row.fields.get(NO_CONFIDENCE)
         return f"not known: {reason}" if reason else None
-    outside = f", {row.confidence_outside:.1%} on no option" if row.confidence_outside else ""
+    # What rounding leaves is nothing.
+    is_worth_saying = (row.confidence_outside or 0.0) >= _LEAST_OUTSIDE
+    outside = f", {row.confidence_outside:.1%} on no option" if is_worth_saying else ""
     source = _SOURCES.get(row.confidence_source, row.confidence_source.value)
     return f"{row.confidence_value:.3f} of the verdict, {source}{outside}"
 

@@ -42,6 +42,7 @@ def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
         "parameters": protocol.parameters,
         "templates": {role: source.text for role, source in declaration.templates.items()},
         **(checked if checks else {}),
+        **({"decisions": declaration.decisions} if declaration.decisions else {}),
     }
 
 
@@ -55,7 +56,8 @@ def restore_protocol(record: Mapping[str, Any], where: str) -> JudgingProtocol:
         if kept_checks is not None:
             declared, beside = (read_checks(kept_checks[name]).checks for name in ("protocol", "beside"))
             checks = CheckSet(declared, kept_checks["gate"], beside)
-        declaration = ProtocolDeclaration(**kept, templates=templates, where=where, checks=checks)
+        decisions = record.get("decisions", {})
+        declaration = ProtocolDeclaration(**kept, templates=templates, where=where, checks=checks, decisions=decisions)
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: not a protocol ({error})") from error
     return make_protocol(declaration)
