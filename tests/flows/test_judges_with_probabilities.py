@@ -132,6 +132,19 @@ def test_a_decision_endpoint_judges_without_a_word(api: str, data: Path, tmp_pat
     assert "unexplained" in judged.stdout
 
 
+def test_the_list_of_judges_says_what_they_give(tmp_path: Path) -> None:
+    """And what may stand after --judge has both forms."""
+    with loopback() as endpoint:
+        configure(tmp_path, endpoint, api="systemone")
+        decides = mixseek_here("judges", cwd=tmp_path).stdout
+        configure(tmp_path, endpoint, logprobs=True)
+        (listed,) = json.loads(mixseek_here("judges", "--json", cwd=tmp_path).stdout)["configured"]
+
+    assert "gives decisions (systemone)" in decides
+    assert "decisions:PROVIDER:MODEL" in decides
+    assert listed["gives"] == "token probabilities"
+
+
 def test_a_spec_is_enough(data: Path, tmp_path: Path) -> None:
     """`decisions:` before what a chat would be asked at."""
     with loopback() as endpoint:

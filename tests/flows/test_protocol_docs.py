@@ -41,6 +41,23 @@ def test_every_template_variable_is_explained() -> None:
     assert set(VARIABLES) <= named
 
 
+def test_questions_are_declared_as_the_page_shows(tmp_path: Path) -> None:
+    """And `protocol show` has them in the words of the declaration, below the prompt."""
+    mixseek_here("protocol", "new", "helpdesk.toml", cwd=tmp_path)
+    file = tmp_path / "helpdesk.toml"
+    (declared,) = [block for block in blocks(PAGE, "toml") if "[decisions." in block]
+    dimension = re.findall(r"^\[parameters\.dimensions\.(\w+)\]", file.read_text(encoding="utf-8"), re.MULTILINE)[0]
+    # Evidence is demanded in the file to begin with.
+    text = re.sub(r'^policy = "\w+"', 'policy = "off"', file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    file.write_text(f"{text}\n{declared.replace('tone', dimension)}", encoding="utf-8")
+    linted = mixseek_here("protocol", "lint", "helpdesk.toml", cwd=tmp_path)
+    shown = mixseek_here("protocol", "show", "helpdesk.toml", cwd=tmp_path)
+
+    assert linted.returncode == 0, linted.stdout
+    assert f"{dimension} (levels): How kind is the letter to its reader?" in shown.stdout
+    assert "  2: warm" in shown.stdout
+
+
 def keys_of(annotation: Any) -> set[str]:
     """Every key that a table may have, also inside tables of tables."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

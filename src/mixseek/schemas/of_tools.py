@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing_extensions import TypedDict
 
 from mixseek.archive.check import Problem
+from mixseek.domain.decisions import DecisionQuestion
 from mixseek.schemas.parts import Anything
 from mixseek.setup.findings import Finding
 
@@ -150,6 +151,9 @@ class ProtocolDocument(TypedDict):
     reply_schema: Anything
     messages: Sequence[MessageDocument]
     documentation: str | None
+    # What a decision endpoint is asked, or why it cannot be.
+    questions: Sequence[DecisionQuestion]
+    no_questions: str | None
 
 
 class ProtocolNewDocument(TypedDict):

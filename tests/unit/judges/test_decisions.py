@@ -101,6 +101,21 @@ def test_an_error_with_200_is_a_reply_and_one_that_names_its_status_is_that() ->
     assert orjson.loads(answer.reply.text) == {"error": {"message": "no decision"}}
 
 
+def test_what_has_no_questions_is_not_sent() -> None:
+    """A metric of a competition, an answer to a question: nothing that a decision endpoint could do."""
+
+    async def run() -> int:
+        async with serving(says({"answers": []})) as endpoint:
+            judge = judge_at(f"{endpoint.url}/v1", wire=None, api="decisions")
+            with pytest.raises(PermanentJudgeError, match="name a judge that writes") as raised:
+                await judge.call(CALL)
+            assert raised.value.concerns_everything
+            await judge.close()
+            return len(endpoint.bodies)
+
+    assert asyncio.run(run()) == 0
+
+
 TABLE = {"local": JudgeSettings(model="d", base_url="http://localhost:1/v1")}
 
 

@@ -154,6 +154,9 @@ class EndpointJudge:
 
     async def call(self, call: Call) -> Answer:
         """One reply. A request that is refused for how it was put is put in another way: that is no retry."""
+        if self.asks_questions and not call.questions:
+            words = "answers questions, and what it is asked here has none; name a judge that writes"
+            raise PermanentJudgeError(self._place.line(words), concerns_everything=True)
         started = time.perf_counter()
         requests = 1
         while True:

@@ -118,6 +118,14 @@ def describe_protocol(name: str, language: str | None = None) -> str:
         lines += ["", document["documentation"].split("\n", 3)[3].strip()]
     for message in document["messages"]:
         lines += ["", f"--- {message['role']} message ---", message["content"].rstrip()]
+    lines += ["", "--- questions for decision endpoints ---"]
+    lines += [f"none: {document['no_questions']}"] if document["no_questions"] else []
+    for question in document["questions"]:
+        lines.append(f"{question['name']} ({question['kind']}): {question['instructions']}")
+        lines += [
+            f"  {option['value']}{': ' if option['description'] else ''}{option['description']}"
+            for option in question["options"]
+        ]
     for title, key in (("parameters", "parameters"), ("reply schema", "reply_schema")):
         lines += ["", f"--- {title} ---", json.dumps(document[key], ensure_ascii=False, indent=2)]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """A protocol as one JSON document, so that a run and its archive carry what they were judged by."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,13 @@ def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
     """All that is asked and demanded, as data; `documentation` is None for one without dimensions."""
     # Not by its class: a report of verdicts does not pay for loading what scores.
     documentation: Callable[[], str] | None = getattr(protocol, "documentation", None)
-    return {**describe(protocol), "documentation": None if documentation is None else documentation()}
+    asked = protocol.question_set
+    return {
+        **describe(protocol),
+        "documentation": None if documentation is None else documentation(),
+        "questions": [asdict(question) for question in asked.questions],
+        "no_questions": asked.refusal,
+    }
 
 
 def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[Message, str], ...]:
