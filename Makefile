@@ -95,6 +95,7 @@ coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; besid
 	@$(BIN)/python -m bench.boards
 	@$(BIN)/python -m bench.gates
 	@$(BIN)/python -m bench.cascades
+	@$(BIN)/python -m bench.drift
 
 oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there
 	@$(BIN)/python -m bench.oracle
