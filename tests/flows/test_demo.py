@@ -8,6 +8,7 @@ import pytest
 from tests.flows.document_material import place_of_demo
 from tests.flows.running import mixseek_here
 
+from mixseek.cascades.file import read_cascade
 from mixseek.domain.judgments import Flag
 
 
@@ -42,7 +43,7 @@ def test_the_demo_shows_its_point_first_and_a_few_rows(printed: tuple[Path, str]
     rows = [line for line in lines if line.startswith(("en-", "ja-", "zh-"))]
 
     assert lines[0] == "Rules and labels disagree: nowhere."
-    assert len(lines) < 110
+    assert len(lines) < 120
     assert 6 <= len(rows) <= 12
     assert {row[:2] for row in rows} == {"en", "ja", "zh"}
     for ending in (" correct ", " incorrect ", "undecided → correct", "undecided → incorrect", "undecided → invalid"):
@@ -63,7 +64,7 @@ def test_the_demo_is_data_too(told: tuple[Path, dict[str, Any]], printed: tuple[
     assert all((line["ending"] is not None) == (line["verdict"] == "undecided") for line in lines)
     assert all([line["id"], line["verdict"]] in shown for line in lines if line["id"] in {one for one, _ in shown})
     # The second time nothing is judged anew.
-    assert len(list(place.glob("demo-workspace/runs/*"))) == 9
+    assert len(list(place.glob("demo-workspace/runs/*"))) == 10
     board = first["leader_board"]
     assert (board["state"], board["comparisons"], len(board["standings"])) == ("estimated", 35, 4)
 
@@ -136,6 +137,24 @@ def test_the_demo_compares_with_a_later_version_and_tells_the_judges_part_apart(
     assert comparison["direction"] == "unclear"
     assert comparison["drift"]["without"]["direction"] == "better"
     assert (place / comparison["html"]).is_file()
+
+
+def test_the_demo_says_who_may_decide_without_people(
+    printed: tuple[Path, str], told: tuple[Path, dict[str, Any]]
+) -> None:
+    """60 labels show 90 %, and are too few for 95 %; the file holds what was shown, and no false claim is in it."""
+    place, document = told
+    plan, stricter = document["cascade_plan"], document["stricter_plan"]
+    cascade = read_cascade(place / plan["path"])
+
+    assert (plan["state"], stricter["state"], stricter["path"]) == ("decides", "too few labels", None)
+    assert [tier.name for tier in cascade.routing] == ["rules"]
+    assert [tier["state"] for tier in plan["tiers"]] == ["decides", "too few labels"]
+    assert cascade.certificate.agree == 0.9
+    assert (plan["labels"]["count"], plan["labels"]["drawn"]) == (60, "weighted")
+    assert plan["interval"]["low"] > 0.9
+    assert f"{plan['decided_share']:.1%} of 130 texts may be decided without people" in printed[1]
+    assert "Too few labels to say: there are 60, and asked was 95% with 90% confidence" in printed[1]
 
 
 def test_the_demo_corrects_a_judge_that_is_too_kind(

@@ -51,6 +51,20 @@ def cascade_document(result: PlannedCascade) -> dict[str, Any]:
     return with_schema(DocumentName.CASCADE_PLAN, document)
 
 
+def brief_document(result: PlannedCascade) -> dict[str, Any]:
+    """The same without what differs from day to day and from run to run: the certificate, and digests of sources."""
+    document = cascade_document(result)
+    return {name: document[name] for name in document if name not in ("schema", "certificate", "sources")}
+
+
+def tier_facts(result: PlannedCascade) -> Iterator[tuple[str, str]]:
+    """A line for each tier: what it decides, and how far labels agree with that."""
+    for tier in result.tiers:
+        agree = NOTHING if tier.agreement is None else percent(tier.agreement)
+        reached = f"{tier.decided:,} of {plural(tier.reached, 'text')}"
+        yield tier.name, f"decides {_decided_text(tier)}: {reached}; labels agree with {agree}"
+
+
 def cascade_sections(result: PlannedCascade) -> Iterator[Section]:
     """The answer, what each tier may do, what it rests on, and the file."""
     yield Section(None, [Sentence(answer_sentence(result), "bold"), *notes(_after_answer(result))])
@@ -105,22 +119,25 @@ def _after_answer(result: PlannedCascade) -> Iterator[str]:
 
 def _tier_row(tier: PlannedTier) -> tuple[Cell, ...]:
     source = "nothing: all or nothing" if tier.confidence is None else _SURE_BY[tier.confidence]
-    if tier.threshold is None:
-        decides = f"nothing: {tier.state.value}"
-    else:
-        decides = "all it judges" if tier.confidence is None else f"from {tier.threshold:.3g} on"
     reached = f"{tier.decided:,} of {tier.reached:,}"
     agree = NOTHING if tier.agreement is None else percent(tier.agreement)
     ends = NOTHING if tier.interval is None else _ends(tier.interval)
     return (
         tier.name,
-        (decides, _STYLES[tier.state]),
+        (_decided_text(tier), _STYLES[tier.state]),
         reached,
         f"{tier.labelled:,}",
         agree,
         (ends, QUIET),
         (source, QUIET),
     )
+
+
+def _decided_text(tier: PlannedTier) -> str:
+    """What it decides, or why nothing."""
+    if tier.threshold is None:
+        return f"nothing: {tier.state.value}"
+    return "all it judges" if tier.confidence is None else f"from {tier.threshold:.3g} on"
 
 
 def _remarks(result: PlannedCascade) -> Iterator[str]:

@@ -415,8 +415,8 @@ class CascadeWatchDocument(TypedDict):
     is_drift: bool
 
 
-class CascadePlanDocument(TypedDict):
-    """What may be decided without people; `certificate` is None where nothing may, and `path` is its file."""
+class CascadeDocument(TypedDict):
+    """What may be decided without people, and by whom; `path` is the file that says so, where there is one."""
 
     state: PlanState
     agree: float
@@ -425,7 +425,6 @@ class CascadePlanDocument(TypedDict):
     texts: int
     questions: int
     labels: CertifiedLabels
-    sources: Sequence[CertifiedSource]
     tiers: Sequence[PlannedTier]
     decided: int
     decided_share: float
@@ -438,6 +437,12 @@ class CascadePlanDocument(TypedDict):
     cost_share: float | None
     notes: Sequence[str]
     path: str | None
+
+
+class CascadePlanDocument(CascadeDocument):
+    """The same with what it was planned from; `certificate` is None where nothing may be decided."""
+
+    sources: Sequence[CertifiedSource]
     certificate: Certificate | None
 
 

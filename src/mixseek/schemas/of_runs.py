@@ -14,7 +14,7 @@ from mixseek.labels.status import DrawState, ProtocolLabels
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import Forecast
 from mixseek.schemas.of_answers import AnswersDocument
-from mixseek.schemas.of_numbers import BoardDocument, CompareDocument
+from mixseek.schemas.of_numbers import BoardDocument, CascadeDocument, CompareDocument
 from mixseek.schemas.of_races import LeaderboardDocument
 from mixseek.schemas.parts import (
     AgreementDocument,
@@ -460,6 +460,8 @@ class DemoDocument(SummaryDocument):
     disagreements: Sequence[str]
     lines: Sequence[DemoLineDocument]
     examples: Sequence[DemoExampleDocument]
+    cascade_plan: CascadeDocument
+    stricter_plan: CascadeDocument
     comparison: CompareDocument
     card: Card
     competition: LeaderboardDocument

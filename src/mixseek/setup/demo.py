@@ -1,8 +1,10 @@
 """The demo: bundled samples judged offline under every protocol, with recorded replies that are good and bad."""
 
 import json
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.votes.system_board import Board
 from mixseek.audits.examine import run_audit, write_card
 from mixseek.audits.plan import AuditRequest
+from mixseek.cascades.plan import CascadeRequest, PlannedCascade, plan, write_plan
 from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
 from mixseek.comparison.model import Comparison
 from mixseek.comparison.views.files import default_page, write_comparison
@@ -68,6 +71,8 @@ EXECUTION = "salty-sea"
 ANSWERS, ASKED, WAYS = "harbour", ("aster-1", "birch-2"), ("terse", "stepwise")
 # Replies of a judge that is too kind, what people say where the data's own labels say nothing, and how many are drawn.
 LENIENT, PEOPLE, LABELLED = "lenient_replies.jsonl", "people.jsonl", 60
+# What the cascade of rules and that judge is to be held to; of the second there are too few labels to say.
+ASKED_OF_CASCADE, KIND_JUDGE, CASCADE = (0.9, 0.95), "kind judge", "cascade.toml"
 INTERRUPTED = "the demo was interrupted; run it again"
 # How many samples the judge of one's own is examined with, and for what; what is long to it, in characters.
 EXAMINED, EXAMINED_FOR, _LONG = 40, (Audit.RETEST, Audit.PADDING, Audit.INJECTION), 300
@@ -135,6 +140,9 @@ class DemoResult:
     # A judge that is too kind, corrected by labels of a few texts; and its page.
     corrected: CorrectedReport
     corrected_page: Path
+    # What rules and that judge may decide without people, at what was asked for first; and at what was asked for then.
+    cascade: PlannedCascade
+    stricter: PlannedCascade
     # A later version of the model before a judge that was changed as well; and its page.
     comparison: Comparison
     comparison_page: Path
@@ -164,7 +172,8 @@ def run_demo(root: Path) -> DemoResult:
     data = root / DATA
     request = JudgeRequest(str(data), root, judges=(RULES, f"replay:{root / REPLIES}"), cascade=True)
     # First: labels serve every run on the same texts, also those below.
-    corrected = correct_lenient_judge(request)
+    report_of_lenient, page, lenient = correct_lenient_judge(request)
+    cascade, stricter = plan_demo_cascade(request, lenient)
     summary, report, rows = judge_and_report(request)
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
     comparison = compare_with_later(request, summary.header.run_id)
@@ -176,7 +185,10 @@ def run_demo(root: Path) -> DemoResult:
         data,
         report,
         examples,
-        *corrected,
+        report_of_lenient,
+        page,
+        cascade,
+        stricter,
         *comparison,
         *run_demo_competition(root),
         *examine_demo_judge(request),
@@ -187,8 +199,11 @@ def run_demo(root: Path) -> DemoResult:
     )
 
 
-def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]:
-    """The samples before a judge that lets a third of the wrong answers pass; a person labels 60, drawn blind."""
+def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path, str]:
+    """The samples before a judge that lets a third of the wrong answers pass; a person labels 60, drawn blind.
+
+    With its page, and the name of the run.
+    """
     root = request.workspace
     judges = (f"replay:{root / LENIENT}",)
     run = judge_quietly(replace(request, judges=judges, cascade=False)).header.run_id
@@ -203,7 +218,19 @@ def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]
     write_html(report, directory.report)
     if report.corrected is None:
         raise MixseekError("the demo's labels are gone; run it again with another --workspace")
-    return report.corrected, directory.report
+    return report.corrected, directory.report, run
+
+
+def plan_demo_cascade(request: JudgeRequest, lenient: str) -> Sequence[PlannedCascade]:
+    """Rules and the lenient judge, each on all samples: what may they decide, by the labels that are there?"""
+    root = request.workspace
+    rules = judge_quietly(replace(request, judges=(RULES,), cascade=False)).header.run_id
+    tiers = (RULES, f"{KIND_JUDGE}=replay:{root / LENIENT}")
+    asked = [
+        CascadeRequest(names=(rules, lenient), workspace=root, today=date.today(), agree=agree, tiers=tiers)
+        for agree in ASKED_OF_CASCADE
+    ]
+    return [write_plan(plan(cascade), root / CASCADE) for cascade in asked]
 
 
 async def impressed_by_length(sample: Sample) -> dict[str, Any]:

@@ -195,7 +195,8 @@ def _plan_tier(left: Sequence[CascadeItem], decided: _Decided, tier: int, likene
     first = _first_step(steps, test, is_first=decided.is_empty)
     if first is None:
         most = steps[-1].evidence if steps else Evidence(0, 0.0, 0.0)
-        needed = test.labels_of(_more_to_begin(most, test))
+        fewest = fewest_labels(test.most_wrong, test.delta) if decided.is_empty else _FEWEST_OWN
+        needed = test.labels_of(_more_to_begin(most, fewest))
         return TierPlan(TierState.TOO_FEW_LABELS, None, len(left), 0, most, labels_needed=needed, has_never_failed=True)
     held: _Step | None = None
     failed: _Step | None = None
@@ -252,11 +253,9 @@ def _steps_of(left: Sequence[CascadeItem], decided: _Decided, tier: int, likenes
     return steps
 
 
-def _more_to_begin(evidence: Evidence, test: _Test) -> float | None:
+def _more_to_begin(evidence: Evidence, fewest: int) -> float | None:
     """Labels more, as a share of those that are there, with which a first threshold could be tested."""
-    if not evidence.labelled:
-        return None
-    return fewest_labels(test.most_wrong, test.delta) / evidence.effective - 1
+    return None if not evidence.labelled else fewest / evidence.effective - 1
 
 
 def thresholds_of(confidences: Sequence[float]) -> list[float]:
@@ -274,11 +273,12 @@ def _first_step(steps: Sequence[_Step], test: _Test, *, is_first: bool) -> int |
 
     Where steps are fine, it begins at the first that could hold although somebody disagrees: little is given away for
     it, and one slip of a sure judge does not end everything. A tier that others come before begins with some labels of
-    its own, for the same reason.
+    its own: it would be let in by theirs alone.
     """
-    fewest = fewest_labels(test.most_wrong, test.delta)
-    patient = fewest_labels(test.most_wrong, test.delta, _BORNE_AT_FIRST) if is_first else _FEWEST_OWN
-    sure = next((place for place, step in enumerate(steps) if step.together.effective >= fewest), None)
+    if not is_first:
+        return next((place for place, step in enumerate(steps) if step.evidence.effective >= _FEWEST_OWN), None)
+    fewest, patient = (fewest_labels(test.most_wrong, test.delta, borne) for borne in (0, _BORNE_AT_FIRST))
+    sure = next((place for place, step in enumerate(steps) if step.evidence.effective >= fewest), None)
     borne = next((place for place, step in enumerate(steps) if step.evidence.effective >= patient), None)
     return sure if sure is None or borne is None or borne - sure < _FINE_STEPS else borne
 

@@ -161,6 +161,46 @@ def test_a_judge_without_a_verdict_hands_on() -> None:
     assert [(tier.reached, tier.decided) for tier in plan.tiers] == [(400, 200), (200, 200)]
 
 
+def test_a_tier_is_tested_with_all_that_is_decided_before_it() -> None:
+    """What is promised is about all of it: a tier a little worse than was asked for may stand behind a sure one."""
+    sure = [item(n, (1.0, 0.0), (1.0, 0.0)) for n in range(200)]
+    rest = [item(n, None, (1.0, float(n % 15 == 0))) for n in range(200, 260)]
+
+    plan = plan_cascade([*sure, *rest], 0.95, 0.1)
+    (alone,) = plan_cascade([item(n, (1.0, float(n % 15 == 0))) for n in range(200, 260)], 0.95, 0.1).tiers
+
+    assert [tier.state for tier in plan.tiers] == [TierState.DECIDES, TierState.DECIDES]
+    assert plan.tiers[1].evidence.agreement == pytest.approx(1 - 4 / 60)
+    assert plan.evidence.agreement == pytest.approx(1 - 4 / 260)
+    assert alone.state is TierState.NOT_SHOWN
+
+
+def test_a_tier_is_not_let_in_by_the_labels_of_others_alone() -> None:
+    """Ten of its own at least; it says how many labels more that takes."""
+    sure = [item(n, (1.0, 0.0), None) for n in range(200)]
+    rest = [item(n, None, (1.0, 0.0), is_labelled=n % 10 == 0) for n in range(200, 250)]
+
+    plan = plan_cascade([*sure, *rest], 0.95, 0.1)
+
+    assert [tier.state for tier in plan.tiers] == [TierState.DECIDES, TierState.TOO_FEW_LABELS]
+    assert plan.tiers[1].labels_needed == 205
+
+
+def test_a_share_of_delta_that_nobody_used_is_handed_on() -> None:
+    """By a tier that could not be tested, and by one that never failed; not by one that failed."""
+    tested = [item(n, (1.0, 0.0)) for n in range(50)]
+    untested = [item(n, None, (1.0, 0.0)) for n in range(50)]
+    failing = [item(n, (1.0, float(n % 3 == 0)), (1.0, 0.0) if n < 50 else None) for n in range(80)]
+
+    # 50 labels show 95 % at .1, and not at half of it.
+    assert plan_cascade(tested, 0.95, 0.1).tiers[0].state is TierState.DECIDES
+    assert plan_cascade(untested, 0.95, 0.1).tiers[1].state is TierState.DECIDES
+    assert [tier.state for tier in plan_cascade(failing, 0.95, 0.1).tiers] == [
+        TierState.NOT_SHOWN,
+        TierState.TOO_FEW_LABELS,
+    ]
+
+
 def test_more_labels_are_told_where_they_would_do() -> None:
     """With as good a result, so many; with one that is no better than what was asked, none would."""
     evidence = Evidence(100, 100.0, 3.0)

@@ -7,6 +7,7 @@ from shlex import quote
 from typing import Any
 
 from mixseek.audits.views import STATE_STYLES, effect_text
+from mixseek.cascades.views import answer_sentence, brief_document, tier_facts
 from mixseek.cli.terminal.console import ExitCode, print_answer
 from mixseek.comparison.views.sections import brief, comparison_document
 from mixseek.competition.views.board import leader_board_document
@@ -76,6 +77,8 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
             for example in result.examples
         ],
         "corrected": corrected_document(result.corrected),
+        "cascade_plan": brief_document(result.cascade),
+        "stricter_plan": brief_document(result.stricter),
         "comparison": comparison_document(result.comparison, result.comparison_page),
         "card": result.card.to_document(with_anchors=False),
         "competition": leader_board_document(result.board),
@@ -103,6 +106,7 @@ def demo_sections(result: DemoResult) -> Iterator[Section]:
     for example in result.examples:
         yield from example_sections(example)
     yield from corrected_part(result)
+    yield from cascade_part(result)
     yield lines_section(GAP, ("A later version of the model, before a judge that was changed as well", "bold"))
     yield Section(None, [Facts(brief(result.comparison))])
     yield page_section(result.comparison_page)
@@ -146,6 +150,15 @@ def corrected_part(result: DemoResult) -> Iterator[Section]:
     facts = [("judge", judged), ("corrected", f"{corrected_text(whole.corrected, scale)}: {how}")]
     yield Section(None, [Facts(facts)])
     yield page_section(result.corrected_page)
+
+
+def cascade_part(result: DemoResult) -> Iterator[Section]:
+    """What may be decided without people, by whom; and what the same labels are too few for."""
+    yield lines_section(GAP, ("What rules and that judge may decide without people, by these labels", "bold"))
+    stricter = ("stricter", answer_sentence(result.stricter))
+    yield Section(None, [Facts([("answer", answer_sentence(result.cascade)), *tier_facts(result.cascade), stricter])])
+    if result.cascade.path is not None:
+        yield page_section(result.cascade.path, "File")
 
 
 def drift_part(result: DemoResult) -> Iterator[Section]:
