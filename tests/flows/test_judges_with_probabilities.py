@@ -13,6 +13,7 @@ from tests.flows.live import KEYS, riddles
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek_here, read_jsonl, write_jsonl
 
+from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_probabilities import ProbabilityFault
 from mixseek.testing.mock_server import MockOptions
 
@@ -228,3 +229,14 @@ def test_what_was_never_decided_is_asked_in_chats(tmp_path: Path, data: Path) ->
 
     assert refused.returncode == 2
     assert "decision endpoints take no batches" in refused.stderr
+
+
+def test_a_batch_of_chat_completions_brings_its_tokens(data: Path, tmp_path: Path) -> None:
+    """The body is the same; nothing is asked for twice."""
+    with loopback(MockOptions(batches=BatchOptions())) as endpoint:
+        configure(tmp_path, endpoint, provider="openai", logprobs=True)
+        judged = run(tmp_path, data, "local", "--batch", "--wait", "--poll", "0.1")
+    rows = rows_of(tmp_path)
+
+    assert judged.returncode == 0, judged.stderr
+    assert [row["confidence_source"] for row in rows] == ["logprobs"] * SAMPLES

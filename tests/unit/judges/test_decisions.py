@@ -158,7 +158,19 @@ def test_the_questions_are_ours_to_name(key: str) -> None:
         resolve_target("local", {"local": settings}, {})
 
 
-def test_another_interface_or_other_words_are_another_judge() -> None:
+def test_other_words_for_the_questions_are_another_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked in other words is asked again; a judge that writes is not asked them."""
+    decider, writer = (
+        [judge_at("http://localhost:1/v1", wire=None, **given).fingerprint for _ in (1, 2)]
+        for given in ({"api": "decisions"}, {})
+    )
+    monkeypatch.setattr("mixseek.judges.endpoint.judge.digest_of_usual_words", lambda: "other words")
+
+    assert judge_at("http://localhost:1/v1", wire=None, api="decisions").fingerprint not in decider
+    assert judge_at("http://localhost:1/v1", wire=None).fingerprint in writer
+
+
+def test_another_interface_is_another_judge() -> None:
     """Replies of one are never taken for the other's."""
     prints = {
         judge_at("http://localhost:1/v1", wire=None, **({"api": api} if api else {})).fingerprint

@@ -137,7 +137,7 @@ def test_the_first_digit_of_the_reasoning_is_not_the_score() -> None:
     assert shares_in(pieces, options, "5", "inner.v").shares["5"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("before", ["", "Let me think.\n", '{"v": false} is what one might say. '])
+@pytest.mark.parametrize("before", ["", "Let me think.\n", '{"v": true} first.\n', '{"v": false} one might say. '])
 def test_tokens_of_a_thought_that_the_endpoint_took_off_are_passed_over(before: str) -> None:
     """vLLM gives the probabilities of all tokens, and the text without the thought; marks stand behind it."""
     pieces: list[Piece] = ['{"v":', (" true", {" true": 0.8, " false": 0.2}), "}"]
@@ -177,6 +177,14 @@ def test_whatever_the_reader_repairs_is_found(wrap: str) -> None:
         whole += [*pieces, *([part] if part else [])]
 
     assert shares_in(whole, VERDICT, "correct").shares["correct"] == pytest.approx(0.8, abs=1e-6)
+
+
+def test_of_a_key_that_is_given_twice_the_first_was_drawn_and_the_second_copied() -> None:
+    """A copy is certain, and says nothing of the draw."""
+    drawn, copied = (" true", {" true": 0.8, " false": 0.2}), (" true", {" true": 1.0})
+    pieces: list[Piece] = ['{"v":', drawn, ', "comment": "", "v":', copied, "}"]
+
+    assert shares_in(pieces, VERDICT, "correct").shares["correct"] == pytest.approx(0.8, abs=1e-6)
 
 
 TOKENS = token_list(['{"v":', (" true", {" true": 0.8, " false": 0.2}), "}"])

@@ -44,7 +44,6 @@ const CONFIDENCES = { high: say("confidence.high", "high"), medium: say("confide
 /** What says how sure a judge is of its verdict. */
 const SOURCES = {
   logprobs: say("sure.by_tokens", "by the probabilities of tokens"), decision: say("sure.by_decision", "by a decision endpoint"),
-  orders: say("sure.by_orders", "by the orders that agree"), written: say("sure.as_written", "as the judge wrote: an order, no probability"),
 };
 
 /** What each order of a pair said, and how the two go together. */

@@ -8,6 +8,7 @@ from typing import Any
 
 from mixseek.analysis.run.model import tone_of
 from mixseek.domain.check_findings import failed_checks, read_findings
+from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.domain.scored_details import Quote, ScoredDetail, read_detail
 from mixseek.reports.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
@@ -96,7 +97,7 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
         "status": row.status.value,
         "tone": tone_of(row.status, row.score).value,
         "score": row.score,  # outside of what may be left out: a score of 0 is a score
-        **({} if row.expected_score is None else {"expected": row.expected_score}),
+        **({"expected": row.expected_score} if _has_expected_score(row) else {}),
         **_without_empty(
             {
                 "verdict": row.verdict,
@@ -113,7 +114,7 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
                 "unexplained": row.is_unexplained,
-                "sure": [row.confidence_value, row.confidence_source] if row.confidence_source else None,
+                "sure": [row.confidence_value, row.confidence_source] if _is_measured(row) else None,
                 "warnings": row.warnings,
                 "checks": [
                     [finding.check, finding.step, finding.detail]
@@ -130,6 +131,15 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
         ),
         **(_detail(row, detail, response, limit) if detail else {}),
     }
+
+
+def _is_measured(row: JudgedRow) -> bool:
+    """Whether a probability says how sure the judge is; orders and the judge's own word are shown as what they are."""
+    return row.confidence_source in (ConfidenceSource.LOGPROBS, ConfidenceSource.DECISION)
+
+
+def _has_expected_score(row: JudgedRow) -> bool:
+    return row.expected_score is not None and (row.confidence_source is None or _is_measured(row))
 
 
 def _failed_checks(row: JudgedRow) -> list[list[Any]]:

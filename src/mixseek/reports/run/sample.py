@@ -113,7 +113,10 @@ def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterab
     yield "extracted answer", row.extracted_answer
     yield "ground truth", " | ".join(truths) or None
     yield "score", None if row.score is None else plain_number(row.score)
-    yield "expected", None if row.expected_score is None else f"score {row.expected_score:.3f}"
+    # What two orders say, or the judge itself, is shown in its own words.
+    is_told_elsewhere = row.confidence_source in (ConfidenceSource.ORDERS, ConfidenceSource.WRITTEN)
+    expected = None if is_told_elsewhere else row.expected_score
+    yield "expected", None if expected is None else f"score {expected:.3f}"
     yield "sure", _sure_text(row)
     yield "reasons", "unexplained: the judge was asked for numbers alone" if row.is_unexplained else None
     if detail:
@@ -142,20 +145,18 @@ _LEAST_OUTSIDE = 0.0005
 _SOURCES = {
     ConfidenceSource.LOGPROBS: "by token probabilities",
     ConfidenceSource.DECISION: "by a decision endpoint",
-    ConfidenceSource.ORDERS: "by the orders that agree",
-    ConfidenceSource.WRITTEN: "as the judge wrote: an order, no probability",
 }
 
 
 def _sure_text(row: JudgedRow) -> str | None:
     """How sure the judge is of the verdict, and by what; or why the tokens that it was asked for do not say so."""
-    if row.confidence_value is None or row.confidence_source is None:
+    source = None if row.confidence_source is None else _SOURCES.get(row.confidence_source)
+    if row.confidence_value is None or source is None:
         reason = row.fields.get(NO_CONFIDENCE)
         return f"not known: {reason}" if reason else None
     # What rounding leaves is nothing.
     is_worth_saying = (row.confidence_outside or 0.0) >= _LEAST_OUTSIDE
     outside = f", {row.confidence_outside:.1%} on no option" if is_worth_saying else ""
-    source = _SOURCES.get(row.confidence_source, row.confidence_source.value)
     return f"{row.confidence_value:.3f} of the verdict, {source}{outside}"
 
 
