@@ -289,7 +289,8 @@ class _LoadedRuns:
         for index, manifest in zip(self._indexes, self._manifests, strict=True):
             models = dict(self._ask("recorded_models", {"index": index}))
             for entry in manifest.judges:
-                model = models.get(entry.name)
+                # Whoever is asked now has a name of its own.
+                model = models.get(entry.name) if entry.kind in _NAMELESS else None
                 name = model if model is not None and entry.name in _NAMELESS else entry.name
                 if model is not None:
                     self._models.setdefault(name, model)

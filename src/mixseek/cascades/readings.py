@@ -50,8 +50,8 @@ class Take:
 class Candidate:
     """A judge that may be a tier: `name` is whom to ask, `shown` what a reader knows it by.
 
-    `price` is of one judgment, None where nobody knows it; `sources` says how many of its judgments have a confidence
-    of which kind.
+    `price` is for one text with all its takes, None where nobody knows it; `sources` says how many of its judgments
+    have a confidence of which kind.
     """
 
     name: str

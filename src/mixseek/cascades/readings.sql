@@ -50,8 +50,8 @@ SELECT judge, count(*), max(asked), count(*) FILTER (asked > 1), sum(logprobs > 
 SELECT coalesce(bool_or(score NOT IN (0, 1)), false) FROM takes
 
 -- name: prices
--- What a judgment of each judge cost where it was paid for: re-asks and orders are parts of it.
-SELECT judge, CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) / count(DISTINCT (key, take)) END::DOUBLE
+-- What a text cost each judge where it was paid for: repeats, re-asks and orders are parts of it.
+SELECT judge, CASE WHEN count(*) = count(cost_usd) THEN sum(cost_usd) / count(DISTINCT key) END::DOUBLE
     FROM {index}.replies WHERE NOT is_cached GROUP BY judge
 
 -- name: models
