@@ -39,12 +39,13 @@ from mixseek.testing.mock_probabilities import (
 )
 from mixseek.testing.mock_records import MockRecords
 from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
-from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat
+from mixseek.testing.mock_wire import DECISION_FORMATS, MODELS, WIRE_FORMATS, WireFormat
 from mixseek.testing.prompt_cache import PromptCache
 from mixseek.testing.prompts import Prompt
 from mixseek.testing.reading_mock import Defect, ReadingMock
 
 LOOPBACK = "127.0.0.1"
+_FORMATS = {**WIRE_FORMATS, **DECISION_FORMATS}
 _BACKLOG = 4096
 _DRIPS = 20
 # Room for a long context, or for a batch; aiohttp's own limit is a megabyte.
@@ -125,7 +126,7 @@ class MockServer:
         self.ledger = Ledger()
         self.prompt_cache = PromptCache()
         app = web.Application(client_max_size=_MAX_BODY_BYTES)
-        for end in WIRE_FORMATS:
+        for end in _FORMATS:
             app.router.add_post(f"/{{before:.*}}{{wire:{end}}}", self._receive_prompt)
         self.batches = None if options.batches is None else self._add_batches(app.router, options.batches)
         app.router.add_route("*", "/{path:.*}", self._receive_other)
@@ -215,7 +216,7 @@ class MockServer:
 
     async def _receive_prompt(self, request: web.Request) -> web.StreamResponse:
         options, records = self.options, self.records
-        wire = WIRE_FORMATS[request.match_info["wire"]]
+        wire = _FORMATS[request.match_info["wire"]]
         try:
             prompt = wire.read(await request.read(), _model_in(request.path))
         except ValidationError as error:

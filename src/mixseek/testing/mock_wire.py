@@ -321,14 +321,14 @@ def _role(name: str) -> str:
 
 
 WireFormat = OpenAIChat | AnthropicMessages | GeminiContent | OpenAIDecisions | SystemOne
-# By how the path of a request ends.
+# Those that answer with a text, by how the path of a request ends.
 WIRE_FORMATS: Mapping[str, WireFormat] = {
     "/chat/completions": OpenAIChat(),
     "/responses": OpenAIResponses(),
     "/messages": AnthropicMessages(),
-    "/decisions": OpenAIDecisions(),
-    "/systemone": SystemOne(),
     ":generateContent": GeminiContent(),
 }
+# Those that answer questions.
+DECISION_FORMATS: Mapping[str, WireFormat] = {"/decisions": OpenAIDecisions(), "/systemone": SystemOne()}
 # GET /v1/models: any model name is answered, one is listed.
 MODELS = {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]}

@@ -10,11 +10,17 @@ from pydantic import ValidationError
 from tests.cases import each
 from tests.unit.protocols.nonces import NONCES
 
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Call, Message
 from mixseek.domain.samples import Sample
+from mixseek.judges.endpoint.address import Target
+from mixseek.judges.endpoint.answers import Dialect, SchemaMode
+from mixseek.judges.endpoint.decisions import OpenAIDecisions, SystemOne
 from mixseek.protocols.registry import load_protocol
+from mixseek.settings.models import JudgeSettings
+from mixseek.settings.models import WireFormat as JudgeWire
+from mixseek.testing.mock_probabilities import with_answers
 from mixseek.testing.mock_replies import MockReply, say
-from mixseek.testing.mock_wire import WIRE_FORMATS, WireFormat
+from mixseek.testing.mock_wire import DECISION_FORMATS, WIRE_FORMATS, WireFormat
 from mixseek.testing.prompts import Prompt
 
 SAMPLE = Sample("s1", "I count 7.\nSo it is 7.", "How many?", "7")
@@ -61,6 +67,24 @@ def test_every_wire_says_the_same(protocol_name: str, has_schema: bool) -> None:
 
     assert len(texts) == 1
     assert len({prompt.turns for prompt in prompts.values()}) == 1
+
+
+@each("api", ["/decisions", "/systemone"])
+def test_what_a_mock_says_in_words_it_holds_most_likely(api: str) -> None:
+    """The same verdict, whichever interface asks for it."""
+    protocol = load_protocol("semantic")
+    messages = tuple(protocol.messages(SAMPLE, NONCES))
+    chat = WIRE_FORMATS["/chat/completions"]
+    written = say(read(chat, body_of(chat, messages, protocol.reply_schema)), None, seed=0, correct_share=0.5)
+    call = Call("k", messages, {}, questions=protocol.question_set.questions)
+    target = Target("m", "openai", JudgeWire.OPENAI, "http://localhost/v1", "m", JudgeSettings(), "", "max_tokens")
+    wire = OpenAIDecisions() if api == "/decisions" else SystemOne()
+    asked = DECISION_FORMATS[api].read(orjson.dumps(wire.body(call, target, Dialect(SchemaMode.NONE, "max_tokens"))))
+    reply = with_answers(asked, say(asked, None, seed=0, correct_share=0.5), 0, 0.5)
+    shares = reply.answers["is_correct"]
+
+    assert (shares["true"] > 0.5) == written.is_correct
+    assert sum(shares.values()) == pytest.approx(1)
 
 
 def test_a_schema_of_geminis_own_kind_is_read_as_the_others_are() -> None:
