@@ -10,6 +10,8 @@ import pytest
 from tests.cases import each
 from tests.flows.document_material import sums
 from tests.flows.label_material import fill
+from tests.flows.live import KEYS
+from tests.flows.loopback import answering, completion
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 from tests.once import made_once
 
@@ -239,6 +241,32 @@ def test_a_stratum_without_a_label_is_named(tmp_path: Path) -> None:
     assert (code, document["labels"]["drawn"]) == (0, "weighted")
     (tier,) = document["tiers"]
     assert tier["effective_labels"] < tier["labelled"] == 120
+
+
+def test_live_judges_are_asked_in_the_order_of_what_a_text_cost(tmp_path: Path) -> None:
+    """From the ledger of the run, both takes together; by the names that are asked, and as sure as takes agree."""
+    write_jsonl(tmp_path / "riddles.jsonl", [{**row, "label": truth(row)} for row in riddles(60)])
+    right = {"id": 1, "is_correct": True, "extracted_answer": "someone", "reasoning_score": 5, "error_type": "none"}
+    reply = json.dumps({**right, "comment": "As it stands."})
+    with answering(lambda asked: completion(reply, input_tokens=1_000, output_tokens=100)) as endpoint:
+        tables = [
+            f'[judges.{name}]\nmodel = "{name}"\nbase_url = "{endpoint.base_url}"\nprice_input = {price}\n'
+            "price_output = 0\n"
+            for name, price in (("dear", 10), ("cheap", 1))
+        ]
+        (tmp_path / "mixseek.toml").write_text("".join(tables), encoding="utf-8")
+        both = ("--judge", "dear", "--judge", "cheap", "--repeats", "2")
+        done = mixseek_here("judge", "riddles.jsonl", *both, "--run", "r", "-w", "ws", "-q", cwd=tmp_path, env=KEYS)
+    assert done.returncode == 0, done.stderr
+
+    code, document = plan(tmp_path, "r", "--agree", "50%")
+
+    assert (code, document["labels"]["drawn"]) == (0, "all")
+    assert [(tier["name"], tier["confidence"], tier["price"]) for tier in document["tiers"]] == [
+        ("cheap", "repeats", pytest.approx(0.002)),
+        ("dear", "repeats", pytest.approx(0.02)),
+    ]
+    assert document["cost_share"] == pytest.approx(0.1)
 
 
 # Tables.
