@@ -116,6 +116,24 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfidenceCount:
+    """Valid judgments that say how sure they are, by what says so; `without`: the judge's others.
+
+    `probabilities` of them may be held against how often they are right. Means of the given and of the expected score
+    are of the same judgments.
+    """
+
+    judge: str
+    source: str
+    judgments: int
+    without: int
+    probabilities: int
+    mean_confidence: float | None  # of probabilities
+    mean_given: float | None
+    mean_expected: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class OrderCount:
     """Judgments of pairs that ended alike: what each order said of A and B, what it came to, and what people say."""
 

@@ -67,7 +67,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 26
+SCHEMA_VERSION = 27
 LOADING = read_statements("mixseek.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.index", "schema.sql")
 # What tells in SQL how a response ended; words as one text with a mark around each.

@@ -12,6 +12,16 @@ SELECT judge, task_name, status, verdict, error_type, count(*),
     GROUP BY judge, judge_order, task_name, target_model, status, verdict, error_type, is_control
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, status, verdict, error_type, is_control
 
+-- name: ConfidenceCount
+-- By judge and source; a written word has no shares, and is no probability.
+SELECT judge, confidence_source, count(*), any_value(valid) - count(*),
+    count(*) FILTER (coalesce(confidence_shares, '{}') <> '{}'),
+    avg(confidence_value) FILTER (coalesce(confidence_shares, '{}') <> '{}'),
+    avg(score) FILTER (expected_score IS NOT NULL), avg(expected_score)
+    FROM (SELECT *, count(*) OVER (PARTITION BY judge) AS valid FROM outcomes WHERE status = 'valid' AND NOT is_control)
+    WHERE confidence_source IS NOT NULL GROUP BY judge, judge_order, confidence_source
+    ORDER BY judge_order, judge, confidence_source
+
 -- name: OrderCount
 SELECT judge, status, verdict, state, verdict_ab, verdict_ba, human, count(*)
     FROM pair_votes WHERE NOT is_control

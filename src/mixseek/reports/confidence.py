@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mixseek.analysis.confidence.found import ConfidenceKind, JudgeConfidence
+from mixseek.analysis.confidence.found import ConfidenceKind
 from mixseek.domain.confidence import ConfidenceSource
 from mixseek.presentation.pictures import SHARES, Axis, ScatterPoint
 from mixseek.presentation.sections import (
@@ -30,6 +30,7 @@ from mixseek.reports.wording.numbers import (
     score_number,
 )
 from mixseek.stats.calibration import Calibration, CalibrationError, CalibrationState, ReliabilityBin
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.stats.estimates import FEWEST_CLUSTERS, FEWEST_LABELS
 from mixseek.stats.expected import Closeness, Gain
 from mixseek.stats.intervals import Interval
@@ -173,33 +174,35 @@ def expected_tables(lines: Sequence[NamedLine], by: str | None = None) -> tuple[
     """How far scores are from people's, and how far they order items alike: a row a judge, and a part of the table
     where it has some."""
     errors, orders = [], []
+    # A run has the verdicts of its judges, and no levels beside them.
+    has_levels = any(line.expected is not None and line.expected.likeliest is not None for _, line in lines)
     for part, line in lines:
         scores = line.expected
         if scores is None:
             continue
         names: list[Cell] = [part or NOTHING] if by is not None else []
         names += [line.judge, number_cell(scores.items)]
-        ways = (scores.expected, scores.given, scores.likeliest)
+        ways = [scores.expected, scores.given, *([scores.likeliest] if has_levels else [])]
         errors.append((*names, *_bold_first([_error_text(way) for way in ways]), _gain_text(scores.rmse_gain)))
-        texts = [coefficient_text(way.spearman) for way in ways]
+        texts = [NOTHING if way is None else coefficient_text(way.spearman) for way in ways]
         orders.append((*names, *_bold_first(texts), _gain_text(scores.spearman_gain)))
     error = message("confidence.rmse", "RMSE against people")
     order = message("confidence.order", "Spearman with people")
     gains = message("confidence.rmse_gain", "less by"), message("confidence.order_gain", "more by")
     return (
-        TableRows(_expected_heads(gains[0], by), errors, name="expected", label=error),
-        TableRows(_expected_heads(gains[1], by), orders, name="expected", label=order),
+        TableRows(_expected_heads(gains[0], by, has_levels=has_levels), errors, name="expected", label=error),
+        TableRows(_expected_heads(gains[1], by, has_levels=has_levels), orders, name="expected", label=order),
     )
 
 
-def _expected_heads(gain: Message, by: str | None) -> tuple[str, ...]:
+def _expected_heads(gain: Message, by: str | None, *, has_levels: bool) -> tuple[str, ...]:
     return (
         *([by] if by is not None else []),
         message("head.judge", "judge"),
         number_head(message("head.items", "items")),
         number_head(message("confidence.expected", "expected score")),
         number_head(message("confidence.given", "given score")),
-        number_head(message("confidence.likeliest", "likeliest level")),
+        *([number_head(message("confidence.likeliest", "likeliest level"))] if has_levels else []),
         number_head(gain),
     )
 
@@ -223,8 +226,8 @@ def _bold_first(texts: Sequence[str]) -> list[Cell]:
     return [(texts[0], "bold"), *texts[1:]]
 
 
-def _error_text(closeness: Closeness) -> str:
-    return score_number(closeness.rmse, is_binary=False)
+def _error_text(closeness: Closeness | None) -> str:
+    return NOTHING if closeness is None else score_number(closeness.rmse, is_binary=False)
 
 
 def _gain_text(gain: Gain) -> str:

@@ -9,6 +9,7 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.scored_details import document_of
 from mixseek.reports.accounts import call_documents
 from mixseek.reports.checked import check_documents
+from mixseek.reports.confidence import confidence_document
 from mixseek.reports.headline import headline_document, score_document
 from mixseek.reports.labels import corrected_document
 from mixseek.reports.pair_words import pairs_document
@@ -48,6 +49,7 @@ def report_document(report: report_data.ReportData, html: Path | None) -> dict[s
         "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
         "corrected": corrected_document(report.corrected) if report.corrected else None,
+        "confidences": [confidence_document(line) for line in report.confidences],
         "pairs": pairs_document(report.pairs) if report.pairs else None,
         "checks": check_documents(report.checks),
         "html": str(html) if html is not None else None,

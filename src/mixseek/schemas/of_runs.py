@@ -22,6 +22,7 @@ from mixseek.schemas.parts import (
     BaselineDocument,
     CallsDocument,
     CheckDocument,
+    ConfidenceDocument,
     ConsistencyDocument,
     CorrectedDocument,
     FirstReplies,
@@ -224,6 +225,7 @@ class ReportDocument(TypedDict):
     scored: ScoredReport | None
     calls: Mapping[str, CallsDocument]
     corrected: CorrectedDocument | None
+    confidences: Sequence[ConfidenceDocument]
     pairs: PairsDocument | None
     checks: Sequence[CheckDocument]
     html: str | None

@@ -15,12 +15,12 @@ from mixseek.stats.ordering import spearman
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """One item on the judge's scale: the mean of its distribution, the score that it gave, its likeliest level, and
-    what people say: the mean of those who rated it."""
+    """One item on the judge's scale: the mean of its distribution, the score that it gave, its likeliest level where
+    levels are known, and what people say: the mean of those who rated it."""
 
     expected: float
     given: float
-    likeliest: float
+    likeliest: float | None
     people: float
     question: str
     weight: float = 1.0
@@ -51,7 +51,7 @@ class ExpectedScores:
     questions: int
     expected: Closeness
     given: Closeness
-    likeliest: Closeness
+    likeliest: Closeness | None
     rmse_gain: Gain
     spearman_gain: Gain
     unlike: int  # items whose given score is not the likeliest level
@@ -61,7 +61,8 @@ def compare_expected(items: Sequence[ScoredItem]) -> ExpectedScores | None:
     """None without an item that people rated."""
     if not items:
         return None
-    expected, given, likeliest = (closeness(items, score) for score in (_expected, _given, _likeliest))
+    expected, given = closeness(items, _expected), closeness(items, _given)
+    likeliest = None if any(item.likeliest is None for item in items) else closeness(items, _likeliest)
     groups = question_groups(items, lambda item: item.question)
     questions = len({item.question for item in items})
     rests: list[Sequence[ScoredItem]] = []
@@ -78,7 +79,7 @@ def compare_expected(items: Sequence[ScoredItem]) -> ExpectedScores | None:
         likeliest,
         Gain(rmse, jackknife(rmse, [given.rmse - expected.rmse for expected, given in without], most=math.inf)),
         Gain(order, jackknife(order, [_difference(expected.spearman, given.spearman) for expected, given in without])),
-        sum(item.given != item.likeliest for item in items),
+        sum(item.likeliest is not None and item.given != item.likeliest for item in items),
     )
 
 
@@ -107,7 +108,7 @@ def _given(item: ScoredItem) -> float:
 
 
 def _likeliest(item: ScoredItem) -> float:
-    return item.likeliest
+    return item.given if item.likeliest is None else item.likeliest
 
 
 def _difference(first: float | None, second: float | None) -> float | None:

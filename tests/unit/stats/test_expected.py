@@ -22,6 +22,7 @@ def test_the_two_against_people_by_hand() -> None:
     assert (found.items, found.questions, found.unlike) == (3, 3, 1)
     assert found.expected.rmse == pytest.approx(0.5)
     assert found.given.rmse == pytest.approx(math.sqrt(2 / 3))
+    assert found.likeliest is not None
     assert found.likeliest.rmse == pytest.approx(math.sqrt(1 / 3))
     assert found.expected.spearman == pytest.approx(1)
     assert found.given.spearman == pytest.approx(math.sqrt(3) / 2)
@@ -65,7 +66,7 @@ def test_intervals_of_a_clear_gain_leave_out_nought() -> None:
 def test_a_scale_of_a_hundred_has_wider_gains() -> None:
     """The difference of two errors is on the judge's scale, and no interval ends at 1."""
     items = [
-        ScoredItem(20 * one.expected, 20 * one.given, 20 * one.likeliest, 20 * one.people, one.question)
+        ScoredItem(20 * one.expected, 20 * one.given, None, 20 * one.people, one.question)
         for one in noisy_items(Random(4), 120)
     ]
     small, large = compare_expected(noisy_items(Random(4), 120)), compare_expected(items)

@@ -6,11 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from mixseek.analysis.confidence.found import Malformed
-from mixseek.domain.confidence import is_share, renormalise
+from mixseek.domain.confidence import SUM_TOLERANCE, is_share, renormalise
 from mixseek.domain.labels import RIGHT, WRONG
-
-# Rounded to three digits, ten probabilities may miss 1 by half of this.
-_MOST_MISSED = 0.01
 
 Shares = Mapping[float, float]
 
@@ -62,7 +59,7 @@ def _checked(shares: Mapping[float | None, object]) -> Shares | Malformed:
         if share < 0:
             return Malformed.NEGATIVE
         parts[repr(level)] = float(share)
-    if abs(math.fsum(parts.values()) - 1) > _MOST_MISSED:
+    if abs(math.fsum(parts.values()) - 1) > SUM_TOLERANCE:
         return Malformed.NOT_SUMMING
     whole = renormalise(parts) or {}
     return {float(level): share for level, share in whole.items()}

@@ -1,12 +1,8 @@
-"""What is known of how sure judges are, as plain data."""
+"""What a table or a run says of how sure judges are, as plain data."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 
 from mixseek.lazy_dataclass import dataclass
-from mixseek.stats.calibration import Calibration
-from mixseek.stats.expected import ExpectedScores
 
 
 class ConfidenceKind(StrEnum):
@@ -30,31 +26,6 @@ class Malformed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeConfidence:
-    """One judge with confidences of one source. `without`: valid judgments that have none of it; `malformed` ones are
-    counted by what is wrong with them, and never used. Where confidences are an `is_order`, they are no probabilities:
-    only risk against coverage is known of them.
-
-    `mean_expected` and `mean_given` are of the same judgments, on the judge's scale.
-    """
-
-    judge: str
-    source: str
-    judgments: int
-    without: int = 0
-    malformed: Mapping[str, int] = field(default_factory=dict)
-    levels: Sequence[float] = ()
-    is_order: bool = False
-    mean_confidence: float | None = None
-    mean_given: float | None = None
-    mean_expected: float | None = None
-    calibration: Calibration | None = None  # None where nobody's word is the truth
-    expected: ExpectedScores | None = None
-    # How the labels were drawn, where that is known.
-    drawing: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class CertainRow:
     """One judgment of a table that says how sure it is. `label` is the share of people who say the same of the item,
     `people` the mean of what they say."""
@@ -69,3 +40,17 @@ class CertainRow:
     source: str | None
     people: float | None
     label: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SureJudgment:
+    """One labelled judgment of a run with a confidence: `labels` are what people say of its text, each once (0 to 1),
+    `weight` is 1 over its chance of having been drawn."""
+
+    labels: tuple[float, ...]
+    weight: float
+    question: str
+    score: float
+    confidence: float
+    is_probability: bool
+    expected: float | None

@@ -5,11 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from mixseek.analysis.confidence.distributions import Shares, levels_of_list, list_length, read_shares
-from mixseek.analysis.confidence.found import CertainRow, ConfidenceKind, JudgeConfidence, Malformed
+from mixseek.analysis.confidence.found import CertainRow, ConfidenceKind, Malformed
 from mixseek.domain.confidence import WRITTEN_WORDS, ConfidenceSource, is_share
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.calibration import Calibration, Forecast, calibrate
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.stats.expected import ScoredItem, compare_expected
 from mixseek.stats.risk_coverage import Decision
 

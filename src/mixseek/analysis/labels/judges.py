@@ -20,7 +20,7 @@ def judges_against_people(
     units: LabelUnits, judges: Sequence[str], names: Mapping[str, str], drawn: set[str]
 ) -> tuple[JudgeAgainstPeople, ...]:
     """Each of `judges` that has judged, after `join`; `names` are what a reader knows, `drawn` how labels were."""
-    preferred = next((drawing for drawing in _PREFERRED if drawing in drawn), None)
+    preferred = preferred_drawing(drawn)
     cells: dict[str, list[JudgeCell]] = defaultdict(list)
     for cell in units.judge_cells():
         cells[cell.judge].append(cell)
@@ -42,6 +42,11 @@ def judges_against_people(
         for judge in judges
         if judge in cells
     )
+
+
+def preferred_drawing(drawn: set[str]) -> Drawing | None:
+    """The kind of labels that judges are measured by; None where no drawing is known."""
+    return next((drawing for drawing in _PREFERRED if drawing in drawn), None)
 
 
 def _confusion_row(cell: JudgeCell) -> ConfusionRow:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from mixseek.analysis.confidence.found import JudgeConfidence
 from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.shown import Shown
 from mixseek.lazy_dataclass import dataclass
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.stats.corrected import PredictionPowered
 from mixseek.stats.estimates import Cell as VerdictCell
 from mixseek.stats.estimates import Corrected, Drawing

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-from mixseek.analysis.confidence.found import JudgeConfidence
+from mixseek.analysis.confidence.run import load_confidences
 from mixseek.analysis.confidence.table import LevelsAsked, confidences_of_table
 from mixseek.analysis.labels.pool import NO_SCORE, LabelPool
 from mixseek.analysis.ratings.found import (
@@ -29,8 +29,10 @@ from mixseek.analysis.run.report import opinions_of_run
 from mixseek.analysis.votes.boards import unscored_notes
 from mixseek.domain import counts
 from mixseek.errors import ConfigurationError
+from mixseek.index.run import open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats import raters as formulas
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.stats.corrected import (
     LabelledItems,
     PredictionPowered,
@@ -205,7 +207,10 @@ class _Analysis:
     def _confidences(self) -> list[JudgeConfidence]:
         """What judges say that have a column of probabilities or confidences, or scores that are probabilities."""
         if self._is_run:
-            return []
+            workspace = Workspace(self._request.workspace)
+            run = find_run(workspace, self._request.name)
+            with open_run_index(workspace, run) as index:
+                return [*load_confidences(workspace, run, index)]
         asked = [rater for rater in self._judges if self._ratings.has_confidences or self._may_be_chances(rater)]
         if not asked:
             return []

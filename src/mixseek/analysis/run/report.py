@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from mixseek.analysis.checked import summarise_checks
+from mixseek.analysis.confidence.run import load_confidences
 from mixseek.analysis.labels.of_run import load_corrected_and_people
 from mixseek.analysis.run.agreement import Agreement, build_agreement, build_consistency
 from mixseek.analysis.run.build import ReportInput, build_report
@@ -87,6 +88,7 @@ def load_report(
                 **load_explanations(index, manifest),
             )
         )
+        confidences = load_confidences(workspace, run, index, rule)
         whole, has_pairs = combine_judges(index, manifest) if manifest.cascade else None, index.facts.has_pairs
     corrected, people = load_corrected_and_people(workspace, run, rule)
     limit = None if report.is_complete else LISTED_OF_EACH_KIND
@@ -95,7 +97,8 @@ def load_report(
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     first = with_corrected(report.headline, corrected) if report.headline else None
     board, rubric = board_of_run(workspace, run) if has_pairs else None, rubric_of_run(run, manifest)
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
+    report = replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board)
+    return replace(report, confidences=confidences), run
 
 
 def load_explanations(index: RunIndex, manifest: Manifest) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from mixseek.analysis.votes.system_board import Board
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.ports import CallAccount
 from mixseek.lazy_dataclass import dataclass
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.text.messages import Message
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class ReportData:
     checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
     route: RouteSummary | None = None  # where a cascade file was followed
     board: Board | None = None  # of systems that were compared two by two
+    confidences: tuple[JudgeConfidence, ...] = ()  # where judgments say how sure they are, or labels tell of shares
 
     def label_of(self, judge: str) -> str:
         return self.labels.get(judge, judge)

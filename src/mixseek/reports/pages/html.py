@@ -22,7 +22,7 @@ from mixseek.presentation.pictures import SHARES, Axis, Bar, IntervalPlot
 from mixseek.presentation.render.drawings import axis_svg, bar_svg, bounds_swatch_svg, plot_svg, position
 from mixseek.presentation.render.html import Say, chapter_html, link_to, panels_html, part_html
 from mixseek.presentation.sections import Section
-from mixseek.reports import accounts, cascades, checked, headline, labels, pair_words, trust
+from mixseek.reports import accounts, cascades, checked, confidence, headline, labels, pair_words, trust
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
 from mixseek.reports.ratings import boards, votes
@@ -244,6 +244,7 @@ _MODULES = (
     boards,
     cascades,
     checked,
+    confidence,
     votes,
     labels,
     phrases,

@@ -7,6 +7,7 @@ from mixseek.presentation.sections import GAP, Divider, Section, Sentence, notes
 from mixseek.reports.accounts import call_sections
 from mixseek.reports.cascades import route_sections
 from mixseek.reports.checked import checked_sections
+from mixseek.reports.confidence import confidence_sections
 from mixseek.reports.labels import corrected_sections
 from mixseek.reports.run.judges import judge_lead, judge_sections
 from mixseek.reports.run.ranking import asked_sections, headline_sections
@@ -47,6 +48,7 @@ def report_sections(report: report_data.ReportData) -> Iterator[Section]:
         yield from trust_sections(report.agreement, report.consistency, maximum)
     if not report.judges:
         yield Section(None, notes(["This run holds no judgments."]))
+    yield from confidence_sections(report.confidences)
     if report.scored:
         yield from scored_sections(report.scored)
     if report.calls:
