@@ -285,7 +285,9 @@ def calibration_parts(lines: Sequence[NamedLine], by: str | None = None) -> list
     """Both tables, what was refused, and how to read them."""
     tables = calibration_tables(lines, by)
     words = [_in_part(part, text) for part, line in lines if (text := refusal_text(line))]
-    return [*tables, *notes(words), *notes(_chance_notes(lines))]
+    first, second = tables
+    title = [Sentence(second.label, "")] if second.rows else []
+    return [first, *notes(_chance_notes(lines)), *title, second, *notes(words)]
 
 
 def _in_part(part: str | None, text: Message) -> Message:

@@ -208,7 +208,7 @@ def scatter_svg(
         shapes.append(f'<polyline class="calibration-line" points="{corners}" fill="none"/>')
     most = max((point.count for point in points), default=1)
     for point, (x, y) in zip(points, places, strict=True):
-        radius = 3 + 9 * (point.count / most) ** 0.5 if own_axis is None else 3.4
+        radius = 3 + (9 if point.ends is None else 5) * (point.count / most) ** 0.5 if own_axis is None else 3.4
         title = f"<title>{_escaped(point.label)}</title>"
         shapes.append(f'<circle class="calibration-point" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}">{title}</circle>')
     shapes += [_chart_text(180, 310, "middle", across), _chart_text(52, 22, "start", up)]
