@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
+from mixseek.analysis.confidence.found import SureJudgment
+from mixseek.analysis.confidence.run import with_labels
 from mixseek.analysis.labels.form import label_scale
 from mixseek.audits.observations import Observed, Scores, observe
 from mixseek.audits.plan import AuditPlan, judged_as
-from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.labels import LabelError, collect_labels, text_digest
 from mixseek.domain.ports import is_plain
 from mixseek.domain.samples import Sample
@@ -17,6 +19,7 @@ from mixseek.protocols.identity import is_kin
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.runs.required_cards import identify
 from mixseek.stats.audits import AUDITS, Audit, AuditResult, AuditValue, Side, kindness_to_own, settle_audits
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
@@ -45,6 +48,7 @@ def make_card(audit: AuditPlan, rows: Sequence[Mapping[str, JudgedRow]], runs: S
             describe_finding(results[kind], observed[kind], scores, why_not(kind, audit, labels), runs)
             for kind in audit.audits
         ),
+        confidences=tuple(find_confidences(audit, rows[0], labels)),
         anchors={sample.key(): (scores.score(name), scores.retest(name)) for name, sample in audit.samples.items()},
     )
 
@@ -70,6 +74,49 @@ def weigh(audit: Audit, plan: AuditPlan, observations: Sequence[Observed]) -> li
 def cluster_of(sample: Sample) -> str:
     """Its question, where several outputs may answer one."""
     return sample.question_id or sample.question or sample.id
+
+
+def find_confidences(
+    audit: AuditPlan, rows: Mapping[str, JudgedRow], labels: Mapping[str, float]
+) -> Iterator[JudgeConfidence]:
+    """How sure the judge was of the plain samples, by what says so; held against their labels where there are any."""
+    plain = {name: row for name in audit.samples if (row := rows.get(name)) is not None and row.status is Status.VALID}
+    sources = Counter(row.confidence_source for row in plain.values() if row.confidence_source is not None)
+    for source in sorted(sources):
+        sure = {name: row for name, row in plain.items() if row.confidence_source is source}
+        chances = [row for row in sure.values() if row.confidence_shares]
+        known = [row for row in sure.values() if row.expected_score is not None]
+        line = JudgeConfidence(
+            next(iter(sure.values())).judge,
+            source,
+            len(sure),
+            without=len(plain) - len(sure),
+            is_order=not chances,
+            mean_confidence=_mean([row.confidence_value for row in chances]),
+            mean_given=_mean([row.score for row in known]),
+            mean_expected=_mean([row.expected_score for row in known]),
+        )
+        labelled = [
+            _sure_judgment(audit.samples[name], row, labels[name]) for name, row in sure.items() if name in labels
+        ]
+        yield with_labels(line, labelled, None) if labels else line
+
+
+def _sure_judgment(sample: Sample, row: JudgedRow, label: float) -> SureJudgment:
+    return SureJudgment(
+        (label,),
+        1.0,
+        cluster_of(sample),
+        row.score or 0.0,
+        row.confidence_value or 0.0,
+        bool(row.confidence_shares),
+        row.expected_score,
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def find_labels(audit: AuditPlan) -> dict[str, float]:

@@ -20,6 +20,7 @@ from mixseek.presentation.sections import (
     plot_head,
     sections_of,
 )
+from mixseek.reports.confidence import confidence_sections
 from mixseek.reports.pages.result_page import Chapter, ResultPage, render_result_page
 from mixseek.reports.wording.numbers import NOTHING, p_number, percent
 from mixseek.reports.wording.scales import signed_text
@@ -104,6 +105,7 @@ def card_sections(card: Card, *places: str) -> Iterator[Section]:
         if finding.is_flagged:
             title = Sentence(f"{finding.title}: {finding.measure}", "bold")
             yield Section(None, [GAP, title, *_changes(finding)])
+    yield from confidence_sections(card.confidences)
     yield Section(None, [Sentence(place, "", is_unbroken=True) for place in places])
 
 
@@ -194,9 +196,11 @@ def render_card_page(card: Card) -> str:
     summary = Section(verdict_text(card), (finding_table(card), legend))
     findings = [Section("Findings", [Sentence(f"{plural(len(card.findings), 'audit')}, one by one.")])]
     findings += map(finding_section, card.findings)
+    sure = tuple(confidence_sections(card.confidences))
     chapters = (
         Chapter("summary", "Summary", (summary,)),
         Chapter("findings", "Findings", findings),
+        *([Chapter("confidence", "Confidence", sure)] if sure else []),
         Chapter("fit", "What it fits", (fit_section(card),)),
     )
     return render_result_page(ResultPage(card.judge.name, "judge card", facts, chapters))

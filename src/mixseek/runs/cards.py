@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.shown import Shown
 from mixseek.stats.audits import Audit, AuditState
+from mixseek.stats.confidence import JudgeConfidence
 from mixseek.text.phrases import value_text
 
 CARD_VERSION = 1
@@ -97,6 +98,9 @@ class Card(Shown, CardPart):
     runs: tuple[str, ...]
     findings: tuple[CardFinding, ...]
     anchors: Mapping[str, tuple[float | None, float | None]] = Field(default_factory=dict)
+    # How sure the judge was of the plain samples, by source, and what labels of people say of that; none on cards of
+    # before.
+    confidences: tuple[JudgeConfidence, ...] = ()
 
     def to_document(self, *, with_anchors: bool = True) -> dict[str, Any]:
         """The card for programs and for a file; anchors are for whoever looks for drift."""

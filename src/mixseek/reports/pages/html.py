@@ -52,6 +52,7 @@ STYLES = (
     "page.css",
     "summary.css",
     "corrected.css",
+    "confidence.css",
     "scored.css",
     "panel.css",
     "board.css",

@@ -6,7 +6,16 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.sections import Section
 from mixseek.reports.pages.html import asset_text, render_page
 
-_STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "board.css", "result_page.css")
+_STYLES = (
+    "tokens.css",
+    "page.css",
+    "summary.css",
+    "confidence.css",
+    "scored.css",
+    "panel.css",
+    "board.css",
+    "result_page.css",
+)
 _SCRIPT = "leaderboard.js"
 
 
