@@ -13,6 +13,7 @@ from playwright.async_api import Page, expect
 from tests.browser.driving import Visit
 from tests.browser.long_names import make_long_names
 from tests.flows.running import mixseek_here
+from tests.unit.analysis.sure_material import panel_run
 
 import mixseek
 from mixseek.setup.demo import ANSWERS, EXECUTION, run_demo
@@ -40,6 +41,7 @@ VIEWED: Mapping[str, PageOfViewer] = {
     "run-cross": page("run", "/runs/{cross}#status=valid&id=Q1-A-birch-2", ".detail .quotes"),
     "run-trajectory": page("run", "/runs/{trajectory}#id=berth-birch", "#detail .timeline mark.quote"),
     "run-pairwise": page("run", "/runs/{pairs}#id=kettle-heron-gull", ".detail-id"),
+    "run-sure": page("run", "/runs/{sure}#confidence", "#confidence .calibration"),
     "label-form": page("run", "/runs/{labelled}#id=en-boolean-04", "#detail [data-verdict]", "[data-give-label]"),
     "matrix": page("matrix_page", "/runs/{cross}/matrix#across=judge", "#matrix-detail .badge", "#cell-0-0"),
     "matrix-pairwise": page("matrix_page", "/runs/{pairs}/matrix", ".matrix-cell"),
@@ -82,6 +84,7 @@ FILES: Mapping[str, tuple[str, str]] = {
     "report-trajectory": ("report.html.j2", "runs/{trajectory}/report.html"),
     "report-pairwise": ("report.html.j2", "runs/{pairs}/report.html"),
     "report-panel": ("report.html.j2", "panel.html"),
+    "report-sure": ("report.html.j2", "sure.html"),
     "comparison": ("comparison.html.j2", "runs/{later}/compare-{semantic}.html"),
     "competition": ("leaderboard.html.j2", f"competitions/{EXECUTION}/leaderboard.html"),
     "judge-card": ("result_page.html.j2", "runs/{audit}/card.html"),
@@ -104,10 +107,14 @@ def make_every_page(root: Path) -> None:
     }
     names = {name: path.parent.name for name, path in pages.items()}
     names |= make_long_names(root)
+    # Judges that say how sure they are, with labels in the data.
+    _, sure = panel_run(workspace)
+    names["sure"] = sure.name
     (root / NAMES).write_text(json.dumps(names), encoding="utf-8")
     for words in (
         ("report", names["cross"], "--panel", "median", "--to", "ws/panel.html"),
         ("leaderboard", names["pairs"], "--to", "ws/board.html"),
+        ("report", names["sure"], "--to", "ws/sure.html"),
     ):
         done = mixseek_here(*words, "--workspace", "ws", cwd=root)
         assert done.returncode == 0, done.stderr

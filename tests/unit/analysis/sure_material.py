@@ -1,17 +1,17 @@
 """Runs whose judges say how sure they are, with what people say in the dataset."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from tests.unit.storage.material import CORRECT, INCORRECT, make_manifest, make_run, make_sample
+from tests.unit.storage.material import CORRECT, INCORRECT, NOW, make_manifest, make_run, make_sample
 
 from mixseek.domain.confidence import Confidence, ConfidenceSource, written_confidence
 from mixseek.domain.judgments import Outcome, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
-from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
+from mixseek.storage.journal.manifest import ProtocolEntry, RunStatus, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -44,12 +44,14 @@ def lines_of(sample: Sample, judgments: Sequence[tuple[str, int, Outcome]]) -> I
         yield encode_outcome(sample, sample.key(), judge, outcome, take)
 
 
-def semantic_run(root: Path, lines: Iterable[bytes], judges: Sequence[str]) -> tuple[Workspace, RunDirectory]:
+def semantic_run(root: Path, lines: Sequence[bytes], judges: Sequence[str]) -> tuple[Workspace, RunDirectory]:
     """Under the protocol as it is, so that labels have their scale."""
     workspace, run = make_run(root, lines, judges)
     protocol = load_protocol("semantic", "en", {})
     entry = ProtocolEntry(name="semantic", version=protocol.version, language="en", hash=protocol.hash)
-    write_manifest(run.manifest, make_manifest(judges, protocol=entry, repeats=3))
+    samples = sum(line.startswith(b'{"t":"sample"') for line in lines)
+    done = {"status": RunStatus.COMPLETE, "finished_at": NOW, "sample_count": samples, "repeats": 3}
+    write_manifest(run.manifest, make_manifest(judges, protocol=entry, **done))
     return workspace, run
 
 
