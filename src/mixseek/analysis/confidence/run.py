@@ -55,7 +55,7 @@ def load_confidences(
 def _named(
     lines: Mapping[tuple[str, str], JudgeConfidence], index: RunIndex, manifest: Manifest
 ) -> list[JudgeConfidence]:
-    """In the order of the judges, what several of them make last."""
+    """They stand in the order of the judges; what several of them make comes last."""
     names, order = index.judge_labels(manifest.judge_names), [*manifest.judge_names]
     places = {judge: number for number, judge in enumerate(order)}
     keys = sorted(lines, key=lambda key: (places.get(key[0], len(order)), key))
@@ -93,8 +93,8 @@ def _labelled_lines(
     drawing = preferred_drawing({unit.drawn for unit in labelled.labelled})
     parameters = {"drawn": drawing.value if drawing is not None else None}
     judgments_of: defaultdict[tuple[str, str], list[SureJudgment]] = defaultdict(list)
-    for text, judge, source, weight, *said in fetch_all(units.connection, _SQL["labelled"], parameters):
-        judgment = SureJudgment(_each_label(gathered.by_text[text]), weight, *said)
+    for text, judge, source, weight, *fields in fetch_all(units.connection, _SQL["labelled"], parameters):
+        judgment = SureJudgment(_each_label(gathered.by_text[text]), weight, *fields)
         judgments_of[judge, source].append(judgment)
     drawn = (drawing or Drawing.UNKNOWN).value
     return {key: with_labels(line, judgments_of.get(key, ()), drawn) for key, line in lines.items()}
@@ -104,12 +104,12 @@ def _make_sure(units: LabelUnits, *, is_panel: bool) -> None:
     """The table `sure`: one row a sample, judge and source."""
     facts = read_facts(units.connection)
     rule = PanelRule.MEDIAN if facts.is_graded else PanelRule.MAJORITY
-    said = opinions(rule, INDEX, has_repeats=facts.has_repeats)
+    query = opinions(rule, INDEX, has_repeats=facts.has_repeats)
     parameters: dict[str, Any] = {"apart": APART, "repeats": ConfidenceSource.REPEATS.value}
-    fetch_all(units.connection, _SQL["sure"].format(opinions=said), parameters)
+    fetch_all(units.connection, _SQL["sure"].format(opinions=query), parameters)
     if is_panel:
         parameters = {"apart": APART, "panel": ConfidenceSource.PANEL.value, "name": PANEL}
-        fetch_all(units.connection, _SQL["sure_panel"].format(opinions=said), parameters)
+        fetch_all(units.connection, _SQL["sure_panel"].format(opinions=query), parameters)
 
 
 def _each_label(labels: TextLabels) -> tuple[float, ...]:
