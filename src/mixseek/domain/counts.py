@@ -116,7 +116,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfidenceCount:
+class ConfidenceSums:
     """Valid judgments that say how sure they are, by what says so; `without`: the judge's others.
 
     `probabilities` of them may be held against how often they are right. Means of the given and of the expected score

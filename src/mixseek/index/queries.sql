@@ -12,7 +12,7 @@ SELECT judge, task_name, status, verdict, error_type, count(*),
     GROUP BY judge, judge_order, task_name, target_model, status, verdict, error_type, is_control
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, status, verdict, error_type, is_control
 
--- name: ConfidenceCount
+-- name: ConfidenceSums
 -- By judge and source; a written word has no shares, and is no probability.
 SELECT judge, confidence_source, count(*), any_value(valid) - count(*),
     count(*) FILTER (coalesce(confidence_shares, '{}') <> '{}'),

@@ -64,6 +64,7 @@ _NEEDED = {
     "WarningCount": "has_warnings",
     "CheckCount": "has_checks",
     "ConfidenceCount": "has_confidences",
+    "ConfidenceSums": "has_confidences",
     "ReasoningCount": "has_reasoning_scores",
     "ReaskCount": "has_replies",
     "TakeSpread": "has_repeats",

@@ -14,7 +14,7 @@ from mixseek.analysis.labels.judges import preferred_drawing
 from mixseek.analysis.labels.of_run import GatheredLabels, gather_labels, is_labelled, open_labelled
 from mixseek.analysis.labels.units import LabelUnits
 from mixseek.domain.confidence import ConfidenceSource
-from mixseek.domain.counts import ConfidenceCount
+from mixseek.domain.counts import ConfidenceSums
 from mixseek.domain.labels import TextLabels
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.people import APART
@@ -41,8 +41,8 @@ def load_confidences(
     """Each judge with each source of its confidences, under the names that a reader knows; nothing where no judgment
     says how sure it is, and no label shows what shares of repeats or of a panel are worth."""
     manifest = read_manifest(run.manifest)
-    counts = index.counts(ConfidenceCount)
-    lines = {(count.judge, count.source): _counted_line(count) for count in counts}
+    sums = index.counts(ConfidenceSums)
+    lines = {(source.judge, source.source): _counted_line(source) for source in sums}
     is_panel = len(manifest.judge_names) > 1 and not manifest.cascade
     if (lines or index.facts.has_repeats or is_panel) and is_labelled(workspace, run):
         with open_labelled(workspace, run, requested) as units:
@@ -62,7 +62,7 @@ def _named(
     return [replace(lines[key], judge=names.get(key[0], key[0])) for key in keys]
 
 
-def _counted_line(count: ConfidenceCount) -> JudgeConfidence:
+def _counted_line(count: ConfidenceSums) -> JudgeConfidence:
     return JudgeConfidence(
         count.judge,
         count.source,
