@@ -8,7 +8,6 @@ from mixseek.cascades.auditing import AuditedCascade
 from mixseek.cascades.certificate import Certificate, CertifiedLabels
 from mixseek.cascades.file import PEOPLE
 from mixseek.cascades.plan import PlannedCascade, PlannedTier, PlanState
-from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.presentation.render.html import result_html
@@ -23,20 +22,13 @@ from mixseek.presentation.sections import (
     page_section,
     sections_of,
 )
+from mixseek.reports.wording.names import SOURCE_WORDS
 from mixseek.reports.wording.numbers import NOTHING, ends_text, percent
 from mixseek.stats.cascades import TierState
 from mixseek.stats.drift import ALPHA
 from mixseek.stats.intervals import Interval
 from mixseek.text.phrases import listed, plural
 
-_SURE_BY = {
-    ConfidenceSource.LOGPROBS: "its token's probability",
-    ConfidenceSource.DECISION: "what its endpoint says",
-    ConfidenceSource.REPEATS: "its repeats",
-    ConfidenceSource.ORDERS: "both orders",
-    ConfidenceSource.PANEL: "how many agree",
-    ConfidenceSource.WRITTEN: "what it writes",
-}
 _STYLES = {TierState.DECIDES: "green", TierState.TOO_FEW_LABELS: "magenta", TierState.NOT_SHOWN: "yellow"}
 
 
@@ -118,7 +110,7 @@ def _after_answer(result: PlannedCascade) -> Iterator[str]:
 
 
 def _tier_row(tier: PlannedTier) -> tuple[Cell, ...]:
-    source = "nothing: all or nothing" if tier.confidence is None else _SURE_BY[tier.confidence]
+    source = "nothing: all or nothing" if tier.confidence is None else SOURCE_WORDS[tier.confidence]
     reached = f"{tier.decided:,} of {tier.reached:,}"
     agree = NOTHING if tier.agreement is None else percent(tier.agreement)
     ends = NOTHING if tier.interval is None else _ends(tier.interval)

@@ -6,19 +6,10 @@ from typing import Any
 
 from mixseek.analysis.run.route import RoutedTier, RouteSummary
 from mixseek.presentation.sections import QUIET, Cell, Section, TableRows, notes, number_head
-from mixseek.reports.wording.names import name_text
+from mixseek.reports.wording.names import SOURCE_WORDS, name_text
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.messages import Message, message
 from mixseek.text.phrases import plural
-
-_SOURCES = {
-    "logprobs": message("cascade.logprobs", "the verdict's token"),
-    "decision": message("cascade.decision", "a decision endpoint"),
-    "repeats": message("cascade.repeats", "its repeats"),
-    "orders": message("cascade.orders", "both orders"),
-    "panel": message("cascade.panel", "those who agree"),
-    "written": message("cascade.written", "what it wrote"),
-}
 
 
 def route_sections(route: RouteSummary | None) -> Iterator[Section]:
@@ -39,7 +30,7 @@ def route_sections(route: RouteSummary | None) -> Iterator[Section]:
 
 
 def _row(tier: RoutedTier) -> Sequence[Cell]:
-    source: Cell = NOTHING if tier.source is None else _SOURCES[tier.source]
+    source: Cell = NOTHING if tier.source is None else SOURCE_WORDS[tier.source]
     threshold = NOTHING if tier.threshold is None else f"{tier.threshold:.3g}"
     return name_text(tier.name), source, (threshold, QUIET), f"{tier.asked:,}", f"{tier.decided:,}"
 

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from mixseek.analysis.confidence.found import ConfidenceKind
-from mixseek.domain.confidence import ConfidenceSource
 from mixseek.presentation.pictures import SHARES, Axis, ScatterPoint
 from mixseek.presentation.sections import (
     QUIET,
@@ -19,6 +18,7 @@ from mixseek.presentation.sections import (
     number_cell,
     number_head,
 )
+from mixseek.reports.wording.names import SOURCE_WORDS
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_text,
@@ -38,12 +38,7 @@ from mixseek.stats.risk_coverage import RiskCoverage, RiskPoint
 from mixseek.text.messages import Message, message
 
 _SOURCES: Mapping[str, Message] = {
-    ConfidenceSource.LOGPROBS: message("confidence.logprobs", "the verdict's token"),
-    ConfidenceSource.DECISION: message("confidence.decision", "a decision endpoint"),
-    ConfidenceSource.REPEATS: message("confidence.repeats", "share of its repeats"),
-    ConfidenceSource.ORDERS: message("confidence.orders", "share of both orders"),
-    ConfidenceSource.PANEL: message("confidence.panel", "share of the judges"),
-    ConfidenceSource.WRITTEN: message("confidence.written", "what it writes"),
+    **SOURCE_WORDS,
     ConfidenceKind.PROBABILITIES: message("confidence.probabilities", "probabilities"),
     ConfidenceKind.SCORES: message("confidence.scores", "its scores"),
     ConfidenceKind.COLUMN: message("confidence.column", "a column"),

@@ -24,6 +24,7 @@ from mixseek.reports.checked import check_documents, describe_checks
 from mixseek.reports.headline import describe_headline, headline_document, score_document, score_plot
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
+from mixseek.reports.wording.names import SOURCE_WORDS
 from mixseek.reports.wording.responses import (
     choices_text,
     cut_off_warning,
@@ -187,10 +188,7 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
 
 
 # What is said of every run with probabilities; the others say how sure a judge is wherever there is one.
-_SOURCES_TOLD = {
-    ConfidenceSource.LOGPROBS: "by token probabilities",
-    ConfidenceSource.DECISION: "by a decision endpoint",
-}
+_SOURCES_TOLD = (ConfidenceSource.LOGPROBS, ConfidenceSource.DECISION)
 
 
 def describe_confidences(confidences: Sequence[ConfidenceCount]) -> Iterator[str]:
@@ -199,7 +197,7 @@ def describe_confidences(confidences: Sequence[ConfidenceCount]) -> Iterator[str
         counts = [count for count in confidences if count.judge == judge]
         valid = sum(count.count for count in counts)
         sources = [
-            f"{count.count:,} of {valid:,} valid judgments {_SOURCES_TOLD[ConfidenceSource(count.source)]}"
+            f"{count.count:,} of {valid:,} valid judgments by {SOURCE_WORDS[count.source]}"
             for count in counts
             if count.source in _SOURCES_TOLD
         ]

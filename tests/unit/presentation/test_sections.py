@@ -18,6 +18,9 @@ from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.audits import views as cards
+from mixseek.cascades import views as cascades
+from mixseek.cascades.certificate import Certificate
+from mixseek.cascades.plan import PlannedCascade
 from mixseek.ci.report import CiReport
 from mixseek.comparison.model import Comparison
 from mixseek.comparison.side_by_side import RunComparison
@@ -83,7 +86,7 @@ from mixseek.stats.estimates import Drawing
 
 SOURCE = Path(mixseek.__file__).parent
 # Each registers what it shows when it is imported.
-TELLING = (boards, cards, comparison, dry_run, races, report, side_by_side, statistics, summary, votes)
+TELLING = (boards, cards, cascades, comparison, dry_run, races, report, side_by_side, statistics, summary, votes)
 
 
 @pytest.fixture
@@ -195,10 +198,10 @@ def test_only_renderers_know_terminals() -> None:
 
     assert {name: modules for name, modules in users.items() if modules} == {
         # Where a terminal begins: how wide it is, and whether it has colours.
-        "cli/console.py": {"rich.console"},
+        "cli/terminal/console.py": {"rich.console"},
         "pytest_plugin.py": {"rich.console"},
         # What moves while something is done: no result, and gone when there is one.
-        "cli/competing.py": {"rich.console", "rich.progress"},
+        "cli/competition/competing.py": {"rich.console", "rich.progress"},
         "runs/progress.py": {"rich.console", "rich.progress"},
     }
 
@@ -236,8 +239,8 @@ def test_names_in_templates_are_the_nouns_of_their_things(word: str) -> None:
 
 
 RESULTS = (
-    *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
-    *(PartedStatistics, RunSummary, Statistics, SystemBoard, VoteStatistics),
+    *(Board, Card, Certificate, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData),
+    *(PartedStatistics, PlannedCascade, RunComparison, RunSummary, Statistics, SystemBoard, VoteStatistics),
 )
 
 
@@ -506,7 +509,7 @@ def test_a_result_that_has_no_sections_is_named() -> None:
 def test_commands_show_results_through_the_renderer() -> None:
     """By hand are acknowledgements of one line, and the prompt of a protocol, which stays as judges see it."""
     by_hand = set()
-    for path in (Path(mixseek.__file__).parent / "cli").glob("*.py"):
+    for path in (Path(mixseek.__file__).parent / "cli").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print_answer":
                 shown = node.args[1]

@@ -15,7 +15,7 @@ from mixseek.protocols.certainty import NO_CONFIDENCE
 from mixseek.reports.checked import findings_section
 from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
 from mixseek.reports.pair_words import orders_text
-from mixseek.reports.wording.names import name_text, problem_text, warning_text
+from mixseek.reports.wording.names import SOURCE_WORDS, name_text, problem_text, warning_text
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.phrases import plain_number, plural
 
@@ -142,22 +142,19 @@ def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterab
 
 
 _LEAST_OUTSIDE = 0.0005
-_SOURCES = {
-    ConfidenceSource.LOGPROBS: "by token probabilities",
-    ConfidenceSource.DECISION: "by a decision endpoint",
-}
+_SOURCES = (ConfidenceSource.LOGPROBS, ConfidenceSource.DECISION)
 
 
 def _sure_text(row: JudgedRow) -> str | None:
     """How sure the judge is of the verdict, and by what; or why the tokens that it was asked for do not say so."""
-    source = None if row.confidence_source is None else _SOURCES.get(row.confidence_source)
-    if row.confidence_value is None or source is None:
+    source = row.confidence_source
+    if row.confidence_value is None or source not in _SOURCES:
         reason = row.fields.get(NO_CONFIDENCE)
         return f"not known: {reason}" if reason else None
     # What rounding leaves is nothing.
     is_worth_saying = (row.confidence_outside or 0.0) >= _LEAST_OUTSIDE
     outside = f", {row.confidence_outside:.1%} on no option" if is_worth_saying else ""
-    return f"{row.confidence_value:.3f} of the verdict, {source}{outside}"
+    return f"{row.confidence_value:.3f} of the verdict, by {SOURCE_WORDS[source]}{outside}"
 
 
 def _of_maximum(value: float, maximum: float | None) -> str:

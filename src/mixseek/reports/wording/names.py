@@ -1,7 +1,9 @@
 """Words for what has none of its own: states, verdicts, warnings, moments and what is not named."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from mixseek.domain.confidence import ConfidenceSource
 from mixseek.text.messages import Message, message, verbatim
 
 NO_TASK = "(no task)"
@@ -121,6 +123,17 @@ def problem_text(problem: str) -> Message:
 
 def stage_text(stage: str) -> Message:
     return _STAGES.get(stage) or verbatim(stage)
+
+
+# What a confidence was made from: the same words for calibration, cascades and summaries.
+SOURCE_WORDS: Mapping[str, Message] = {
+    ConfidenceSource.LOGPROBS: message("confidence.logprobs", "token probabilities"),
+    ConfidenceSource.DECISION: message("confidence.decision", "a decision endpoint"),
+    ConfidenceSource.REPEATS: message("confidence.repeats", "its repeats"),
+    ConfidenceSource.ORDERS: message("confidence.orders", "both orders"),
+    ConfidenceSource.PANEL: message("confidence.panel", "how many agree"),
+    ConfidenceSource.WRITTEN: message("confidence.written", "what it writes"),
+}
 
 
 def confidence_text(confidence: str) -> Message:
