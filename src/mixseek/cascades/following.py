@@ -197,10 +197,14 @@ def follow_given(given: Mapping[str, Any], root: Path) -> tuple[Any, dict[str, A
     Raises ConfigurationError for options that the file has answered already, and GateError where audits of earlier
     runs in this workspace have raised drift.
     """
-    answered = {"judges": "who judges", "repeats": "how often they are asked", "panel": "how several decide"}
-    for name, what in answered.items():
+    answered = {
+        "judges": ("--judge", "who judges"),
+        "repeats": ("--repeats", "how often they are asked"),
+        "panel": ("--panel", "how several decide"),
+    }
+    for name, (option, what) in answered.items():
         if given.get(name, 1) != 1:
-            raise ConfigurationError(f"the cascade file says {what}; leave --{name.removesuffix('s')} out")
+            raise ConfigurationError(f"the cascade file says {what}; leave {option} out")
     followed = follow_cascade(Path(given["cascade_file"]))
     refuse_drifted(Workspace(root), followed.path, followed.cascade.certificate.digest)
     rest = {name: value for name, value in given.items() if name not in ("cascade_file", "cascade")}

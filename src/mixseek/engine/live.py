@@ -207,7 +207,8 @@ class LiveRun:
                 return None
             settled = route.settle(number, heard)
             for place, outcome in settled.items():
-                if place not in pending.known or place.judge == tier.joined:
+                # What was handed on may count by now: whoever is beside it was asked once more, and agrees.
+                if pending.known.get(place) is not status_of(outcome) or place.judge == tier.joined:
                     conclude(self.context, pending, place, outcome, replies.get(place, ()))
             heard.update(settled)
             statuses = [status_of(outcome) for outcome in settled.values()]

@@ -12,13 +12,18 @@ SELECT judge, task_name, status, verdict, error_type, count(*),
     GROUP BY judge, judge_order, task_name, target_model, status, verdict, error_type, is_control
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, status, verdict, error_type, is_control
 
+-- name: last_words
+-- Verdicts that count although no certificate lets them: the last judge of a cascade had the last word.
+SELECT count(*) FROM outcomes WHERE status = 'valid' AND json_extract_string(fields, '$.last_word') = 'true'
+
 -- name: ConfidenceSums
--- By judge and source; a written word has no shares, and is no probability.
+-- By judge and source; a written word has no shares, and is no probability. Of judges or takes that agree, the share is.
 SELECT judge, confidence_source, count(*), any_value(valid) - count(*),
-    count(*) FILTER (coalesce(confidence_shares, '{}') <> '{}'),
-    avg(confidence_value) FILTER (coalesce(confidence_shares, '{}') <> '{}'),
+    count(*) FILTER (is_share), avg(confidence_value) FILTER (is_share),
     avg(score) FILTER (expected_score IS NOT NULL), avg(expected_score)
-    FROM (SELECT *, count(*) OVER (PARTITION BY judge) AS valid FROM outcomes WHERE status = 'valid' AND NOT is_control)
+    FROM (SELECT *, count(*) OVER (PARTITION BY judge) AS valid,
+        coalesce(confidence_shares, '{}') <> '{}' OR confidence_source IN ('panel', 'repeats') AS is_share
+        FROM outcomes WHERE status = 'valid' AND NOT is_control)
     WHERE confidence_source IS NOT NULL GROUP BY judge, judge_order, confidence_source
     ORDER BY judge_order, judge, confidence_source
 

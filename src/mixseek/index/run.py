@@ -199,6 +199,10 @@ class RunIndex:
             )
         return list(accounts.values())
 
+    def count_last_words(self) -> int:
+        """Verdicts of a cascade's last judge that it was not sure enough of."""
+        return int(self._all("last_words")[0][0])
+
     def judge_models(self) -> dict[str, str]:
         """Judges whose recorded replies are all one model's, with that model."""
         return dict(self._all("only_models")) if self.facts.has_models else {}

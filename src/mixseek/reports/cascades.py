@@ -69,7 +69,9 @@ def describe_route(route: RouteSummary | None) -> Iterator[str]:
     """Lines for a terminal."""
     if route is None:
         return
-    parts = [f"{tier.name} decided {tier.decided:,} of {tier.asked:,}" for tier in route.tiers if tier.threshold]
+    parts = [
+        f"{tier.name} decided {tier.decided:,} of {tier.asked:,}" for tier in route.tiers if tier.threshold is not None
+    ]
     if route.by_last:
         parts.append(f"{plural(route.by_last, 'last word')} beside the certificate")
     parts.append(f"{route.left:,} left for people")

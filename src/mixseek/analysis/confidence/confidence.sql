@@ -7,7 +7,8 @@
 CREATE OR REPLACE TEMP TABLE sure AS
     WITH takes AS (
         SELECT sample_position AS sample, judge, take, score, confidence_source AS source, confidence_value AS confidence,
-            coalesce(confidence_shares, '{{}}') <> '{{}}' AS is_probability, expected_score AS expected
+            coalesce(confidence_shares, '{{}}') <> '{{}}' OR confidence_source IN ($repeats, $panel) AS is_probability,
+            expected_score AS expected
         FROM judged WHERE status = 'valid' AND NOT is_control AND score IS NOT NULL
     )
     SELECT * EXCLUDE (take), false AS is_derived FROM

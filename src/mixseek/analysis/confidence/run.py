@@ -105,7 +105,8 @@ def _make_sure(units: LabelUnits, *, is_panel: bool) -> None:
     facts = read_facts(units.connection)
     rule = PanelRule.MEDIAN if facts.is_graded else PanelRule.MAJORITY
     query = opinions(rule, INDEX, has_repeats=facts.has_repeats)
-    parameters: dict[str, Any] = {"apart": APART, "repeats": ConfidenceSource.REPEATS.value}
+    shared = {"repeats": ConfidenceSource.REPEATS.value, "panel": ConfidenceSource.PANEL.value}
+    parameters: dict[str, Any] = {"apart": APART, **shared}
     fetch_all(units.connection, _SQL["sure"].format(opinions=query), parameters)
     if is_panel:
         parameters = {"apart": APART, "panel": ConfidenceSource.PANEL.value, "name": PANEL}

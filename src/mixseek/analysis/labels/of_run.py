@@ -223,15 +223,21 @@ class ChosenDraws:
 def choose_draws(
     workspace: Workspace, draws: Sequence[Draw], run: RunDirectory, units: LabelUnits, by_text: Mapping[str, TextLabels]
 ) -> ChosenDraws:
-    """The run's own; else those of the run with most labels here, if its texts are known."""
+    """The run's own; else those of the run with most labels here, if its texts are known.
+
+    Of runs on the very same texts the one with most labels: a few audits of a cascade hide nothing
+    of what it was planned by.
+    """
     by_run: dict[str, list[Draw]] = {}
     for draw in draws:
         by_run.setdefault(draw.run, []).append(draw)
     by_lot = {text for text, labels in by_text.items() if labels.is_by_lot}
     labelled = {name: sum(row.text in by_lot for draw in drawn for row in draw.rows) for name, drawn in by_run.items()}
-    if labelled.get(run.name):
-        return ChosenDraws(run.name, tuple(by_run[run.name]))
     _, population = units.population()
+    if labelled.get(run.name):
+        alike = [name for name, drawn in by_run.items() if name == run.name or drawn[0].population == population]
+        name = max(alike, key=lambda candidate: (labelled[candidate], candidate == run.name))
+        return ChosenDraws(name, tuple(by_run[name]))
     for name in sorted((name for name, count in labelled.items() if count), key=lambda candidate: -labelled[candidate]):
         if by_run[name][0].population == population:
             return ChosenDraws(name, tuple(by_run[name]))

@@ -15,14 +15,13 @@ from mixseek.analysis.run.agreement import Agreement, build_agreement, build_con
 from mixseek.analysis.run.build import ReportInput, build_report
 from mixseek.analysis.run.headline import with_corrected
 from mixseek.analysis.run.report_data import LISTED_OF_EACH_KIND, ReportData
-from mixseek.analysis.run.route import summarise_route
 from mixseek.analysis.run.summarise import (
     cascade_name,
     combine_judges,
-    count_by_judge,
     is_own_choice,
     load_headline,
     load_pairs,
+    load_route,
     load_units,
     run_header,
     settle_run,
@@ -112,7 +111,7 @@ def load_explanations(index: RunIndex, manifest: Manifest) -> dict[str, Any]:
         "reasoning": index.counts(counts.ReasoningCount),
         "reasks": index.counts(counts.ReaskCount),
         "checks": summarise_checks(index.counts(counts.CheckCount)),
-        "route": summarise_route(manifest.route, count_by_judge(cells, manifest)),
+        "route": load_route(index, manifest, cells),
     }
 
 

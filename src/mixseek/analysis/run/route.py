@@ -46,21 +46,18 @@ class RouteSummary:
         return sum(tier.decided for tier in self.tiers)
 
 
-def summarise_route(route: Mapping[str, Any] | None, counts: Mapping[str, StatusCounts]) -> RouteSummary | None:
-    """None for a run that followed no file; `counts` are by judge."""
-    if route is None:
-        return None
+def summarise_route(route: Mapping[str, Any], counts: Mapping[str, StatusCounts], last_words: int) -> RouteSummary:
+    """`counts` are by judge, `last_words` verdicts of the last one that it was not sure enough of."""
     cascade, certificate, last = route["cascade"], route["certificate"], route["cascade"]["last"]
-    tiers, by_last = [], 0
+    tiers = []
     for table in route["tiers"]:
         if table.get("threshold") is None and table["name"] != last:
             continue
         judges = tuple(table["judges"])
         voice = joined_name(table["name"], judges, table.get("repeats", 1)) or judges[0]
         known = counts.get(voice, StatusCounts())
-        is_beside = table["name"] == last
-        by_last += known.valid if is_beside else 0
-        decided = 0 if is_beside else known.valid
+        # The last judge may be sure enough of some, and those are decided by certificate as any other tier's.
+        decided = known.valid - (last_words if table["name"] == last else 0)
         tiers.append(
             RoutedTier(table["name"], judges, table.get("confidence"), table.get("threshold"), known.total, decided)
         )
@@ -76,6 +73,6 @@ def summarise_route(route: Mapping[str, Any] | None, counts: Mapping[str, Status
         certificate=certificate["digest"],
         tiers=tuple(tiers),
         samples=asked,
-        by_last=by_last,
-        left=asked - by_last - sum(tier.decided for tier in tiers),
+        by_last=last_words,
+        left=asked - last_words - sum(tier.decided for tier in tiers),
     )

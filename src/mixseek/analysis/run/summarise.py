@@ -9,7 +9,7 @@ from mixseek.analysis.checked import summarise_checks
 from mixseek.analysis.run.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.analysis.run.headline import LEADING, build_headline
 from mixseek.analysis.run.model import Headline, JudgeSummary, RunHeader, ScoreSummary
-from mixseek.analysis.run.route import summarise_route
+from mixseek.analysis.run.route import RouteSummary, summarise_route
 from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
 from mixseek.analysis.workspace.kept_headline import keep_headline
@@ -109,8 +109,8 @@ def summarise_run(
         cells = index.counts(OutcomeCount, final_only=False)
         units, confidences = index.unit_sums("judge"), index.counts(ConfidenceCount)
         calls, checks = tuple(index.call_accounts()), summarise_checks(index.counts(CheckCount))
-        spreads, reasks = index.counts(TakeSpread) if manifest.repeats > 1 else (), index.counts(ReaskCount)
-        # Only a cascade has judgments that another one followed.
+        route, reasks = load_route(index, manifest, cells), index.counts(ReaskCount)
+        spreads = index.counts(TakeSpread) if manifest.repeats > 1 else ()
         final = index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
         whole, control = summarise_whole(index, final)
         if is_own_choice(panel, manifest, rule):
@@ -138,11 +138,11 @@ def summarise_run(
         missing_for_good=facts.missing_for_good,
         needs_maths=facts.needs_maths,
         control=control,
-        all_by_judge=(by_judge := count_by_judge(cells, manifest)),
+        all_by_judge=count_by_judge(cells, manifest),
         reasks=tuple(reasks),
         pairs=pairs,
         checks=checks,
-        route=summarise_route(manifest.route, by_judge),
+        route=route,
         confidences=tuple(confidences),
     )
 
@@ -153,6 +153,13 @@ def count_by_judge(cells: Sequence[OutcomeCount], manifest: Manifest) -> dict[st
     return {name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()}
 
 
+def load_route(index: RunIndex, manifest: Manifest, cells: Sequence[OutcomeCount]) -> RouteSummary | None:
+    """None for a run that followed no file."""
+    if manifest.route is None:
+        return None
+    return summarise_route(manifest.route, count_by_judge(cells, manifest), index.count_last_words())
+
+
 def known_warnings(manifest: Manifest) -> tuple[tuple[str, str], ...]:
     """What judges are known to be weak at, by their names."""
     known = {judge.name: judge.parameters.get("warning") for judge in manifest.judges}
@@ -160,7 +167,10 @@ def known_warnings(manifest: Manifest) -> tuple[tuple[str, str], ...]:
 
 
 def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[ScoreSummary, ScoreSummary]:
-    """Judgments as they are counted, without a mean: that is the panel's; and the control."""
+    """Judgments as they are counted, without a mean: that is the panel's; and the control.
+
+    Only a cascade has judgments that another one followed, and those are not `final`.
+    """
     controls = [cell for cell in final if cell.is_control]
     control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS) if controls else NO_UNITS
     return (

@@ -322,9 +322,9 @@ def check_combination(request: JudgeRequest) -> None:
     """Raises ConfigurationError for options that cannot be had together."""
     if request.cluster is not None and request.budget is not None:
         raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
-    check_cluster(request.cluster, request.live.batches)
     if request.route is not None:
         check_route_options(request)
+    check_cluster(request.cluster, request.live.batches)
 
 
 def fit_route(request: JudgeRequest, protocol: JudgeProtocol) -> JudgeRequest:
