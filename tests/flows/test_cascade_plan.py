@@ -144,6 +144,19 @@ def test_a_judge_that_is_too_often_wrong_is_refused_and_no_file_is_written(judge
     assert not (tmp_path / "c.toml").exists()
 
 
+def test_good_labels_that_show_too_little_are_no_proof_of_the_opposite(tmp_path: Path) -> None:
+    """198 of 200 agree: more than the 98 % that are asked for, and not enough to be sure of it."""
+    rows = [f"{item},{rater},{int(rater == 'gold' or item > 1)}" for item in range(200) for rater in ("ada", "gold")]
+    (tmp_path / "table.csv").write_text("\n".join(["item,judge,score", *rows, ""]), encoding="utf-8")
+
+    code, document = plan(tmp_path, "table.csv", "--human", "gold", "--agree", "98%")
+    words = mixseek_here("cascade", "plan", "table.csv", "--human", "gold", "--agree", "98%", cwd=tmp_path).stdout
+
+    assert (code, document["state"], document["best"]) == (1, "none", 0.99)
+    assert "Not shown by these labels: asked was 98% with 90% confidence; the best reaches 99.0%; about " in words
+    assert document["labels_needed"] > 0
+
+
 def test_too_few_labels_are_told_from_a_no(judged: Path, tmp_path: Path) -> None:
     """And how many more would do."""
     code, document = plan(judged, "large", "--label-count", "20", "--out", str(tmp_path / "c.toml"))

@@ -81,7 +81,14 @@ def answer_sentence(result: PlannedCascade) -> str:
             )
         case PlanState.NONE:
             best = "" if result.best is None else f"; the best reaches {percent(result.best)}"
-            return f"None of these judges can do it: asked was {wanted}{best}."
+            if result.best is None or result.best < result.agree:
+                return f"None of these judges can do it: asked was {wanted}{best}."
+            # Among the surest somebody disagreed too early: that is no proof that the judge cannot do it.
+            needed = result.labels_needed
+            more = (
+                "" if needed is None else f"; about {needed:,} labels more, if they say what these say, would show it"
+            )
+            return f"Not shown by these labels: asked was {wanted}{best}{more}."
         case PlanState.TOO_FEW_LABELS:
             more = (
                 ""
