@@ -188,7 +188,7 @@ _SHARED = (ConfidenceSource.PANEL, ConfidenceSource.REPEATS)
 
 def _handed_on(outcome: Outcome, why: str) -> Outcome:
     judgment = heard_judgment(outcome)
-    return outcome if judgment is None else hand_on(judgment, f"handed on ({why})")
+    return outcome if judgment is None else hand_on(judgment, f"handed on {judgment.verdict} ({why})")
 
 
 def follow_given(given: Mapping[str, Any], root: Path) -> tuple[Any, dict[str, Any]]:
