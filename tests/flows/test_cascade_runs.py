@@ -691,7 +691,8 @@ def test_what_was_handed_on_counts_nowhere_as_a_verdict(made: Path) -> None:
 
     for row in rows:
         if row["status"] != "valid":
-            assert (row["status"], row["score"], row["verdict"]) == ("undecided", None, None)
+            told = [row[name] for name in ("score", "verdict", "is_correct", "error_type", "confidence_value")]
+            assert (row["status"], told) == ("undecided", [None] * 5)
             assert row["reason"].startswith(("handed on ", "small: its members agree on nothing"))
     assert all(row.get("cost_usd") in (None, 0) for row in rows)
     for name in SMALL:

@@ -17,6 +17,8 @@ HANDED_ON = "handed_on"
 # The field of a valid one that no threshold let through: its judge is the last that there is.
 LAST_WORD = "last_word"
 
+# Fields that say the verdict once more: columns of an export, where one that was handed on must not be counted.
+_IN_OTHER_WORDS = ("is_correct", "error_type")
 
 # Several judges that decide as one are called so, with their tier's name behind it.
 _PANEL = "panel:"
@@ -58,8 +60,10 @@ def hand_on(judgment: ValidJudgment, reason: str) -> Undecided:
         "confidence": None if confidence is None else confidence.document(),
         "expected_score": judgment.expected_score,
     }
+    verdict["fields"] = {name: judgment.fields[name] for name in _IN_OTHER_WORDS if name in judgment.fields}
     answer = judgment.fields.get("extracted_answer")
-    fields = {name: value for name, value in judgment.fields.items() if name != "extracted_answer"}
+    moved = ("extracted_answer", *_IN_OTHER_WORDS)
+    fields = {name: value for name, value in judgment.fields.items() if name not in moved}
     return Undecided(reason, judgment.rules, judgment.span, answer, {**fields, HANDED_ON: verdict})
 
 
@@ -70,7 +74,7 @@ def heard_judgment(outcome: Outcome | None) -> ValidJudgment | None:
     verdict = outcome.fields.get(HANDED_ON) if isinstance(outcome, Undecided) else None
     if not isinstance(outcome, Undecided) or not isinstance(verdict, Mapping):
         return None
-    fields = {name: value for name, value in outcome.fields.items() if name != HANDED_ON}
+    fields = {name: value for name, value in outcome.fields.items() if name != HANDED_ON} | dict(verdict["fields"])
     if outcome.extracted_answer is not None:
         fields["extracted_answer"] = outcome.extracted_answer
     return ValidJudgment(
