@@ -11,6 +11,8 @@ from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, rea
 
 SUMMARY_KEYS = {
     "checks",
+    "confidences",
+    "route",
     "responses",
     "finished",
     "pairs",

@@ -175,7 +175,7 @@ REFUSED = {
     "no order": (("stats", "--votes", "--shown", "NULL"), "which response was shown first"),
     "no vote": (("stats", "--votes", "--score", "model_a"), "is no vote; write A>B, B>A or A=B"),
     "coded": (("stats", "--votes", "--score", "CASE preference WHEN 'A>B' THEN 1 ELSE 0 END"), "none here is below 0"),
-    "two truths": (("stats", "--votes", "--gold", "gold", "--human", "person"), "not both"),
+    "two truths": (("stats", "--votes", "--gold", "gold", "--human", "person"), "name one"),
     "gold of another kind": (("stats", "--gold", "len_a"), "a number and a word cannot be compared"),
     "length of words": (("stats", "--length", "len_a"), "of votes, say --votes"),
     "one judge": (("stats", "--jury", "--human", "person"), "a jury has several"),

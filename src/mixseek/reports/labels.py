@@ -15,6 +15,7 @@ from mixseek.analysis.labels.corrected import (
     JudgeMean,
     JudgeShare,
 )
+from mixseek.analysis.labels.of_run import DATASET
 from mixseek.domain.labels import LabelScale
 from mixseek.domain.people import DISPUTED
 from mixseek.lazy_dataclass import dataclass
@@ -144,7 +145,9 @@ def _labels_text(group: CorrectedGroup) -> Message:
 def facts_sentence(report: CorrectedReport) -> Message:
     """Who labelled, and what raters dispute."""
     facts = report.facts
-    texts, raters = counted(facts.texts, "labelled text"), ", ".join(facts.raters)
+    # What the data bring is nobody's name.
+    names = [message("labels.dataset", "dataset") if rater == DATASET else rater for rater in facts.raters]
+    texts, raters = counted(facts.texts, "labelled text"), join(names, ", ")
     clauses = [message("labels.by_raters", "{texts} by {raters}", texts=texts, raters=raters)]
     if facts.drawn_from is not None:
         clauses.append(message("labels.drawn_from", "drawn from run {run}", run=facts.drawn_from))

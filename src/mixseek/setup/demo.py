@@ -171,9 +171,10 @@ def run_demo(root: Path) -> DemoResult:
     unpack_files(root)
     data = root / DATA
     request = JudgeRequest(str(data), root, judges=(RULES, f"replay:{root / REPLIES}"), cascade=True)
-    # First: labels serve every run on the same texts, also those below.
+    rules = judge_quietly(replace(request, judges=(RULES,), cascade=False)).header.run_id
+    # Early: labels serve every run on the same texts, also those below.
     report_of_lenient, page, lenient = correct_lenient_judge(request)
-    cascade, stricter = plan_demo_cascade(request, lenient)
+    cascade, stricter = plan_demo_cascade(root, rules, lenient)
     summary, report, rows = judge_and_report(request)
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
     comparison = compare_with_later(request, summary.header.run_id)
@@ -221,10 +222,8 @@ def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path,
     return report.corrected, directory.report, run
 
 
-def plan_demo_cascade(request: JudgeRequest, lenient: str) -> Sequence[PlannedCascade]:
+def plan_demo_cascade(root: Path, rules: str, lenient: str) -> Sequence[PlannedCascade]:
     """Rules and the lenient judge, each on all samples: what may they decide, by the labels that are there?"""
-    root = request.workspace
-    rules = judge_quietly(replace(request, judges=(RULES,), cascade=False)).header.run_id
     tiers = (RULES, f"{KIND_JUDGE}=replay:{root / LENIENT}")
     asked = [
         CascadeRequest(names=(rules, lenient), workspace=root, today=date.today(), agree=agree, tiers=tiers)

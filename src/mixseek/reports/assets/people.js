@@ -19,7 +19,7 @@ function peopleVerdict(row) {
   const held = { yes: say("judgment.the_judge_is_wrong", "The judge says something else."), no: say("judgment.the_judge_says_so_too", "The judge says so, too.") }[row.wrong] ?? null;
   return make("div", { "data-people": people },
     make("p", {}, make("a", { class: `badge tone-${tone}`, href: addressOf({ id: "", by: "", repeat: "", people }) }, ...visibleNodes(verdictText(people))), held === null ? null : ` ${held}`),
-    make("ul", { class: "raters-of" }, ...raters.map(([rater, given]) => make("li", {}, make("b", {}, ...nameNodes(rater)), " ", ...visibleNodes(verdictText(given))))));
+    make("ul", { class: "raters-of" }, ...raters.map(([rater, given]) => make("li", {}, make("b", {}, ...nameNodes(rater === "dataset" ? say("labels.dataset", "dataset") : rater)), " ", ...visibleNodes(verdictText(given))))));
 }
 
 /** Names lead to the list of what both judged differently. */
