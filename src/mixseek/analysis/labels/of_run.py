@@ -151,7 +151,7 @@ def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) ->
     everything = collect_labels([*brought, *store.read(manifest.protocol.name)])
     present = units.of_texts(list(everything))
     by_text = {text: labels for text, labels in everything.items() if text in present and labels.by_rater}
-    chosen = choose_draws(workspace, store.draws(), run, units, by_text)
+    chosen = choose_draws(workspace, store.draws(), run, units, by_text, is_routed=manifest.route is not None)
     facts = LabelFacts(
         texts=len(by_text),
         raters=tuple(
@@ -221,18 +221,26 @@ class ChosenDraws:
 
 
 def choose_draws(
-    workspace: Workspace, draws: Sequence[Draw], run: RunDirectory, units: LabelUnits, by_text: Mapping[str, TextLabels]
+    workspace: Workspace,
+    draws: Sequence[Draw],
+    run: RunDirectory,
+    units: LabelUnits,
+    by_text: Mapping[str, TextLabels],
+    *,
+    is_routed: bool,
 ) -> ChosenDraws:
     """The run's own; else those of the run with most labels here, if its texts are known.
 
-    Of runs on the very same texts the one with most labels: a few audits of a cascade hide nothing
-    of what it was planned by.
+    Where a cascade file was followed, of runs on the very same texts the one with most labels: a few audits hide
+    nothing of what it was planned by.
     """
     by_run: dict[str, list[Draw]] = {}
     for draw in draws:
         by_run.setdefault(draw.run, []).append(draw)
     by_lot = {text for text, labels in by_text.items() if labels.is_by_lot}
     labelled = {name: sum(row.text in by_lot for draw in drawn for row in draw.rows) for name, drawn in by_run.items()}
+    if labelled.get(run.name) and not is_routed:
+        return ChosenDraws(run.name, tuple(by_run[run.name]))
     _, population = units.population()
     if labelled.get(run.name):
         alike = [name for name, drawn in by_run.items() if name == run.name or drawn[0].population == population]
