@@ -208,6 +208,7 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.CASCADE_PLAN, "cascade plan labelled.csv --human gold --agree 60% -q"),
     (DocumentName.CASCADE_WATCH, "cascade watch followed.toml -w routed"),
     (DocumentName.JUDGE, "judge sums.jsonl --cascade followed.toml --run followed -w routed"),
+    (DocumentName.REPORT, "report followed -w routed"),
     (DocumentName.PROTOCOL, "protocol show cross"),
     (DocumentName.PROTOCOL_NEW, "protocol new my.toml"),
     (DocumentName.PROTOCOL_LINT, "protocol lint my.toml"),

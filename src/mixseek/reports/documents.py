@@ -8,6 +8,7 @@ from mixseek.analysis.run import model, report_data
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.scored_details import document_of
 from mixseek.reports.accounts import call_documents
+from mixseek.reports.cascades import route_document
 from mixseek.reports.checked import check_documents
 from mixseek.reports.confidence import confidence_document
 from mixseek.reports.headline import headline_document, score_document
@@ -52,6 +53,7 @@ def report_document(report: report_data.ReportData, html: Path | None) -> dict[s
         "confidences": [confidence_document(line) for line in report.confidences],
         "pairs": pairs_document(report.pairs) if report.pairs else None,
         "checks": check_documents(report.checks),
+        "route": route_document(report.route),
         "html": str(html) if html is not None else None,
     }
 

@@ -228,6 +228,7 @@ class ReportDocument(TypedDict):
     confidences: Sequence[ConfidenceDocument]
     pairs: PairsDocument | None
     checks: Sequence[CheckDocument]
+    route: RouteDocument | None
     html: str | None
     # Of `mixseek report`, which can hold a run against a baseline; the viewer has none.
     baseline: NotRequired[BaselineDocument | None]
